@@ -1,0 +1,1 @@
+"""Calculators of Critical Path: pure Python, standard library only."""

@@ -1,0 +1,1 @@
+"""Programs around the calculators: the site, the archive, truth, benches."""
