@@ -1,0 +1,1 @@
+"""Run a case file against the calculators: ``python -m scripts.truth FILE...``."""
