@@ -1,0 +1,53 @@
+"""Form values, all text, to a calculator's Params."""
+
+from collections.abc import Mapping
+
+from calculators.form.errors import ParameterError, excerpt
+from calculators.form.fields import Kind, kinds
+
+
+def parse[P](params: type[P], values: Mapping[str, str]) -> P:
+    """The Params of the values; fields that are not given have their default.
+
+    Raises ParameterError: for an unknown field, for the first field that cannot be used, and for
+    two fields that imply different choices. A field that its ``when`` rules out is not read, so
+    that a hidden field cannot fail.
+    """
+    fields = kinds(params)
+    for name in values:
+        if name not in fields:
+            raise ParameterError(excerpt(name), "unknown_field", fields=", ".join(fields))
+    given = {**implied_choices(fields, values), **values}
+    parsed = {
+        name: kind.parse(name, given[name])
+        for name, kind in fields.items()
+        if name in given and applies(fields, kind, given)
+    }
+    return params(**parsed)
+
+
+def applies(fields: Mapping[str, Kind], kind: Kind, values: Mapping[str, str]) -> bool:
+    """Whether a field matters under the choices that are made."""
+    if kind.when is None:
+        return True
+    chooser, wanted = kind.when
+    return values.get(chooser, fields[chooser].default) in wanted and applies(
+        fields, fields[chooser], values
+    )
+
+
+def implied_choices(fields: Mapping[str, Kind], values: Mapping[str, str]) -> dict[str, str]:
+    """Choices that were not made but follow from a field that was given.
+
+    ``--config FILE`` alone means "shape from a config": nobody should have to say it twice.
+    """
+    implied: dict[str, str] = {}
+    for name, value in values.items():
+        rule = fields[name].when
+        if rule is None or rule[0] in values or not value.strip():
+            continue
+        chooser, wanted = rule
+        if implied.get(chooser, wanted[0]) not in wanted:
+            raise ParameterError(name, "conflict", other=chooser)
+        implied.setdefault(chooser, wanted[0])
+    return implied

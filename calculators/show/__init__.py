@@ -1,0 +1,1 @@
+"""What a result can contain, and how it is shown: HTML, SVG, text, JSON, CSV."""
