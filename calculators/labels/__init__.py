@@ -1,0 +1,23 @@
+"""The wording of the calculators, one TOML file each, both languages on adjacent lines.
+
+The files travel with the package, so that the page, the browser and the terminal read the same
+ones; reading them is the only file access below the programs that use the calculators.
+"""
+
+import tomllib
+from importlib import resources
+
+from calculators.show.labels import Labels, Language, flatten
+
+SHARED = "shared"
+
+
+def load(calculator: str, lang: Language) -> Labels:
+    """The labels of a calculator together with the shared ones."""
+    return Labels(lang, {**read(SHARED, lang), **read(calculator, lang)})
+
+
+def read(name: str, lang: Language) -> dict[str, str]:
+    """One label file in one language."""
+    text = resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return flatten(tomllib.loads(text), lang)
