@@ -105,7 +105,8 @@ def json_value(value: Value) -> int | float | str | None:
         return value if value == value and abs(value) != float("inf") else None  # noqa: PLR0124
     if isinstance(value, Fraction) and value.denominator != 1:
         return str(value)
-    return int(value) if abs(value) <= SAFE_INTEGER else str(int(value))
+    whole = int(value)
+    return whole if -SAFE_INTEGER <= whole <= SAFE_INTEGER else str(whole)
 
 
 def json_cell(cell: Cell) -> Any:

@@ -1,0 +1,111 @@
+"""The command line: the same fields, parser and figures as the page."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from calculators import labels as label_files
+from calculators.form.errors import ParameterError
+from calculators.form.fields import Choice, Kind, Switch, Text, kinds
+from calculators.form.parse import parse
+from calculators.registry import MODULES, Calculator, find
+from calculators.show.export import to_csv, to_json
+from calculators.show.labels import LANGUAGES, Labels, Language
+from calculators.show.text import render_text
+from calculators.web import defaults, sentence
+
+USAGE_STATUS = 2
+
+
+def main(arguments: list[str]) -> int:
+    """Run one calculator; a mistake in the input is one sentence on stderr and status 2."""
+    labels = label_files.load("shared", language(arguments))
+    try:
+        calculator = find(arguments[0]) if arguments[:1] and arguments[0] in MODULES else None
+        if calculator is None:
+            return overview(arguments)
+        labels = label_files.load(calculator.name, labels.lang)
+        sys.stdout.write(run(calculator, labels, arguments[1:]))
+    except ParameterError as error:
+        sys.stderr.write(f"{sentence(error, labels)}\n")
+        return USAGE_STATUS
+    return 0
+
+
+def language(arguments: list[str]) -> Language:
+    """The language, wanted before the rest is parsed, so that errors are worded in it."""
+    for index, word in enumerate(arguments):
+        value = word.partition("=")[2] if word.startswith("--lang=") else ""
+        if word == "--lang" and index + 1 < len(arguments):
+            value = arguments[index + 1]
+        if value in LANGUAGES:
+            return LANGUAGES[LANGUAGES.index(value)]
+    return LANGUAGES[0]
+
+
+def overview(arguments: list[str]) -> int:
+    """Name the calculators."""
+    parser = argparse.ArgumentParser(prog="python -m calculators", description=__doc__)
+    parser.add_argument("calculator", choices=MODULES)
+    parser.parse_args(arguments)
+    return 0
+
+
+def run(calculator: Calculator, labels: Labels, arguments: list[str]) -> str:
+    """The output of one call."""
+    options = vars(parser_of(calculator, labels).parse_args(arguments))
+    style = options.pop("format")
+    options.pop("lang")
+    values = {
+        name: read(name, kinds(calculator.params)[name], value)
+        for name, value in options.items()
+        if value is not None
+    }
+    result = calculator.solve(parse(calculator.params, values), lambda _done: None)
+    if style == "json":
+        return to_json(calculator.name, {**defaults(calculator.params), **values}, result)
+    return to_csv(result) if style == "csv" else render_text(result, labels)
+
+
+def parser_of(calculator: Calculator, labels: Labels) -> argparse.ArgumentParser:
+    """Options named as the fields of the page."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m calculators {calculator.name}", description=labels.text("title")
+    )
+    for name, kind in kinds(calculator.params).items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            dest=name,
+            metavar=metavar(kind),
+            nargs="?" if isinstance(kind, Switch) else None,
+            const="1" if isinstance(kind, Switch) else None,
+            help=help_text(name, kind, labels),
+        )
+    parser.add_argument("--format", choices=("text", "json", "csv"), default="text")
+    parser.add_argument("--lang", choices=LANGUAGES, default=LANGUAGES[0])
+    return parser
+
+
+def metavar(kind: Kind) -> str:
+    """What stands for the value in the help."""
+    if isinstance(kind, Text):
+        return "FILE"
+    return "NAME" if isinstance(kind, Choice) else "VALUE"
+
+
+def help_text(name: str, kind: Kind, labels: Labels) -> str:
+    """The field's label and default."""
+    text = labels.text(f"field.{name}.label")
+    default = f" [{kind.default}]" if kind.default else ""
+    return f"{text}{default}".replace("%", "%%")
+
+
+def read(name: str, kind: Kind, value: str) -> str:
+    """A text field names a file, or ``-`` for standard input; all others are their own value."""
+    if not isinstance(kind, Text):
+        return value
+    try:
+        raw = sys.stdin.buffer.read() if value == "-" else Path(value).read_bytes()
+    except OSError:
+        raise ParameterError(name, "unreadable_file", text=value) from None
+    return raw.decode("utf-8", errors="replace")

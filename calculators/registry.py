@@ -1,0 +1,36 @@
+"""The calculators by name. Each is imported when it is first asked for, to start quickly."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from calculators.form.errors import ParameterError, excerpt
+from calculators.show.blocks import Result
+
+MODULES = {
+    "kv": "calculators.kv.workbench",
+}
+
+type Progress = Callable[[float], None]
+"""Told now and then how much of the work is done, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calculator:
+    """A name, its parameters and the function from parameters to an answer."""
+
+    name: str
+    params: type
+    solve: Callable[[Any, Progress], Result]
+
+
+def find(name: str) -> Calculator:
+    """The calculator of a name; ParameterError for a name that is none."""
+    if name not in MODULES:
+        options = ", ".join(MODULES)
+        raise ParameterError(
+            "calculator", "unknown_calculator", text=excerpt(name), options=options
+        )
+    module = importlib.import_module(MODULES[name])
+    return Calculator(name, module.Params, module.solve)
