@@ -1,0 +1,238 @@
+"""A Hugging Face ``config.json`` to a stack of layers.
+
+Shapes are read from fields and never guessed from a model's name; what a config leaves to its
+model's code is in ``patterns`` with the source. What was used, what was ignored and what had to
+be assumed is part of the answer. Left out: what the weights alone say, and configs whose caches
+are of no kind of ``layers`` (refused by name).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from calculators.form.errors import ParameterError
+from calculators.kv.attention import attention, head_dim, heads_of, overlay
+from calculators.kv.config_text import parse_config
+from calculators.kv.dtypes import dtype
+from calculators.kv.facts import FIELD, Facts
+from calculators.kv.families import crosses, decoder_of, refuse_encoders
+from calculators.kv.layers import (
+    Cache,
+    CrossAttention,
+    FullAttention,
+    IndexKeys,
+    Layer,
+    SharedCache,
+    SlidingAttention,
+    Stack,
+)
+from calculators.kv.patterns import ALL_SLIDING, Kind, kinds_of
+from calculators.kv.states import state
+
+DRAFT_LAYERS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules")
+POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
+LONGEST_CONTEXT = 10**12  # tokens
+NO_LAYERS = Stack(())
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What the config does not settle: a label's key, and the key that would settle it."""
+
+    name: str
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a config says about its caches.
+
+    ``draft`` are multi-token-prediction layers, which engines keep only when they speculate; they
+    are not in ``stack``. ``kv_dtype`` is set only where the config names a type for the cache.
+    """
+
+    stack: Stack
+    draft: Stack
+    model_type: str
+    dtype: str | None
+    kv_dtype: str | None
+    max_position_embeddings: int | None
+    facts: Mapping[str, object]
+    ignored: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+
+
+def read_config(text: str) -> Reading:
+    """The reading of a pasted config. Raises ParameterError with the field ``config``."""
+    return read_tree(parse_config(FIELD, text))
+
+
+def read_tree(tree: Mapping[str, Any]) -> Reading:
+    """The reading of a parsed config."""
+    facts = Facts(tree)
+    decoder = decoder_of(facts)
+    refuse_encoders(facts, decoder)
+    model_type = decoder.text("model_type") or facts.text("model_type") or ""
+    layers = layers_of(decoder, model_type)
+    if crosses(facts, decoder):
+        layers = [(*layer, cross_of(layer, decoder)) for layer in layers]
+    return Reading(
+        stack=Stack(tuple(layers)),
+        draft=draft_layers(decoder, model_type),
+        model_type=model_type,
+        dtype=model_dtype(facts, decoder),
+        kv_dtype=cache_dtype(facts, decoder),
+        max_position_embeddings=decoder.whole(*POSITIONS, most=LONGEST_CONTEXT),
+        assumptions=tuple(assumptions(decoder, model_type, layers)),
+        facts=facts.read,
+        ignored=tuple(dict.fromkeys((*facts.ignored(), *decoder.ignored()))),
+    )
+
+
+def layers_of(decoder: Facts, model_type: str) -> list[Layer]:
+    """Every layer's caches, first to last."""
+    if decoder.has("compress_ratios"):
+        raise ParameterError(
+            FIELD, "layer_kind", key="compress_ratios", text="compressed attention"
+        )
+    if (blocks := decoder.items("block_configs")) is not None:
+        return [searched_layer(decoder, index, block) for index, block in enumerate(blocks)]
+    kinds = kinds_of(decoder, model_type)
+    own = per_layer(decoder, len(kinds))
+    built: dict[tuple[Kind, int], Layer] = {}
+    layers = []
+    for index, kind in enumerate(kinds):
+        key = (kind, index if index in own else -1)
+        if key not in built:
+            built[key] = layer_of(own.get(index, decoder), kind, model_type)
+        layers.append(built[key])
+    return shared(decoder, indexed(decoder, layers))
+
+
+def per_layer(decoder: Facts, layers: int) -> dict[int, Facts]:
+    """The facts of layers that state their own: an object by layer number, or a list of heads."""
+    own: dict[int, Facts] = {}
+    changes = decoder.child("per_layer_config")
+    for name, values in (changes.tree if changes is not None else {}).items():
+        if name.isdigit() and len(name) <= len(str(layers)) + 1 and isinstance(values, dict):
+            own[int(name)] = overlay(decoder, values, f"{changes.path}{name}" if changes else name)
+    for name in ("num_key_value_heads", "num_kv_heads", "num_key_value_heads_per_layer"):
+        heads = decoder.wholes(name)
+        if heads is None:
+            continue
+        if len(heads) < layers:
+            raise ParameterError(FIELD, "layers_differ", key=name, count=len(heads), layers=layers)
+        for index, count in enumerate(heads[:layers]):
+            own[index] = Facts(
+                {**decoder.tree, "num_key_value_heads": count}, decoder.path, decoder
+            )
+    return own
+
+
+def layer_of(facts: Facts, kind: Kind, model_type: str) -> Layer:
+    """The caches of one layer of a kind."""
+    caches: list[Cache] = []
+    for part in kind.split("+"):
+        if part == "state":
+            caches.append(state(facts, model_type))
+        elif part != "none":
+            caches += attention(facts, part)
+    return tuple(caches)
+
+
+def searched_layer(decoder: Facts, index: int, block: object) -> Layer:
+    """One layer of a network found by search (``block_configs`` of DeciLM and Nemotron)."""
+    if not isinstance(block, dict) or not isinstance(block.get("attention"), dict):
+        raise ParameterError(FIELD, "bad_value", key=f"block_configs[{index}]", text="")
+    facts = Facts(block["attention"], f"block_configs[{index}].attention.", decoder)
+    if facts.flag("no_op") or facts.flag("replace_with_linear"):
+        return ()
+    heads = facts.whole("num_key_value_heads")
+    if heads is None:  # queries that share one KV head
+        heads = heads_of(decoder) // facts.need("n_heads_in_group")
+    width = head_dim(decoder)
+    window = facts.whole("window_length")
+    if window is None:
+        return (FullAttention(heads=heads, k_width=width, v_width=width),)
+    return (SlidingAttention(heads=heads, k_width=width, v_width=width, window=window),)
+
+
+def indexed(decoder: Facts, layers: list[Layer]) -> list[Layer]:
+    """Layers with index keys where only some own them."""
+    kinds = decoder.items("indexer_types")
+    if kinds is not None:
+        return [
+            layer if kind == "full" else without_index(layer)
+            for layer, kind in zip(layers, kinds, strict=False)
+        ]
+    sparse = decoder.child("sparse_attention_config")
+    if sparse is None or not sparse.flag("use_sparse_attention"):
+        return layers
+    keys = IndexKeys(width=sparse.need("sparse_index_dim"))
+    used = sparse.wholes("sparse_attention_freq") or [1] * len(layers)
+    return [(*layer, keys) if flag else layer for layer, flag in zip(layers, used, strict=False)]
+
+
+def without_index(layer: Layer) -> Layer:
+    """A layer that selects with another layer's index."""
+    return tuple(cache for cache in layer if not isinstance(cache, IndexKeys))
+
+
+def shared(decoder: Facts, layers: list[Layer]) -> list[Layer]:
+    """The last ``num_kv_shared_layers`` read the cache of an earlier layer of their kind."""
+    count = decoder.whole("num_kv_shared_layers", least=0) or 0
+    if not count:
+        return layers
+    return [*layers[:-count], *[(SharedCache(),)] * min(count, len(layers))]
+
+
+def cross_of(layer: Layer, decoder: Facts) -> CrossAttention:
+    """Cross attention beside a decoder layer's own attention, with the same heads and widths."""
+    own = next((cache for cache in layer if isinstance(cache, FullAttention)), None)
+    if own is None:
+        raise ParameterError(FIELD, "layer_kind", key="is_encoder_decoder", text="cross attention")
+    positions = decoder.whole("max_source_positions")
+    return CrossAttention(
+        heads=own.heads, k_width=own.k_width, v_width=own.v_width, positions=positions
+    )
+
+
+def draft_layers(decoder: Facts, model_type: str) -> Stack:
+    """Multi-token-prediction layers: attention of the model's full kind."""
+    count = decoder.whole(*DRAFT_LAYERS, least=0) or 0
+    if not count:
+        return NO_LAYERS
+    return Stack((layer_of(decoder, "full", model_type),) * min(count, 1000))
+
+
+def model_dtype(facts: Facts, decoder: Facts) -> str | None:
+    """The model's type where the config names one that is known."""
+    stated = decoder.text("dtype", "torch_dtype") or facts.text("dtype", "torch_dtype")
+    return None if stated in {None, "auto"} else dtype(FIELD, str(stated)).name
+
+
+def cache_dtype(facts: Facts, decoder: Facts) -> str | None:
+    """The cache's type where the quantisation block names one; weights' types say nothing."""
+    for place in (facts, decoder):
+        block = place.child("quantization_config", "quantization")
+        if block is None:
+            continue
+        scheme = block.child("kv_cache_scheme")
+        if scheme is not None:
+            return {8: "fp8", 4: "nvfp4"}.get(scheme.whole("num_bits") or 0)
+        stated = block.text("kv_cache_quant_algo", "kv_cache_scheme", "kv_cache_dtype")
+        if stated is not None:
+            return dtype(FIELD, stated).name
+    return None
+
+
+def assumptions(decoder: Facts, model_type: str, layers: list[Layer]) -> Iterator[Assumption]:
+    """What the config left open, and which key would settle it."""
+    kinds = {type(cache) for layer in layers for cache in layer}
+    listed = decoder.has("layer_types", "hybrid_layer_pattern", "block_types", "block_configs")
+    if SlidingAttention in kinds and not listed and model_type not in ALL_SLIDING:
+        yield Assumption("window_layers", "layer_types")
+    if IndexKeys in kinds:
+        yield Assumption("index_keys", "index_head_dim")
+    if CrossAttention in kinds and not decoder.has("max_source_positions"):
+        yield Assumption("source_length", "max_source_positions")

@@ -1,0 +1,70 @@
+"""Where in a config the generating decoder stands, and which models have none.
+
+Everything that can be read from fields is; the names here are of models whose config does not
+say that they are encoders.
+"""
+
+import re
+
+from calculators.form.errors import ParameterError, excerpt
+from calculators.kv.attention import HEADS
+from calculators.kv.facts import FIELD, Facts
+from calculators.kv.patterns import LAYER_COUNT
+
+NESTS = (
+    "text_config", "llm_config", "language_config", "thinker_config", "decoder_config", "decoder",
+    "generator", "language_model", "text_model_config", "model_config",
+)  # fmt: skip
+SHAPED = (*LAYER_COUNT, "layer_types", "layers_block_type", "hybrid_override_pattern")
+# Keys of what sees or hears; with no vocabulary beside them there is nothing that generates text.
+SENSES = (
+    "patch_size", "image_size", "num_channels", "num_mel_bins", "vision_config", "backbone_config",
+    "audio_config", "conv_stride", "embed_dims", "depths", "hop_length", "sampling_rate",
+    "prediction_length", "backbone", "feature_size",
+)  # fmt: skip
+ENCODERS = re.compile(
+    r"(albert|bert|bert-generation|big_bird|bros|camembert|canine|convbert|data2vec-.*|deberta"
+    r"|deberta-v2|distilbert|dpr|electra|ernie|ernie_m|esm|esmc|eurobert|flaubert|fnet|funnel|gte"
+    r"|ibert|jina_.*|layoutlm.*|layoutxlm|lilt|longformer|luke|lxmert|markuplm|megatron-bert"
+    r"|mobilebert|modernbert|mpnet|mra|nezha|nomic_bert|nystromformer|perceiver|qdqbert|rembert"
+    r"|roberta|roberta-prelayernorm|roc_bert|roformer|splinter|squeezebert|tapas|tvp|vilt|visual_bert"
+    r"|xlm|xlm-roberta|xlm-roberta-xl|xmod|yoso|vits|wav2vec2.*|wavlm|hubert|sew|sew-d|unispeech.*"
+    r"|.*_ctc|.*_qformer|.*_encoder|.*_vision|.*_vision_model|.*_audio"
+    r"|(aimv2|align|altclip|chinese_clip|clap|clip|clipseg|flava|groupvit|metaclip_2|owlv2|owlvit"
+    r"|siglip|siglip2|xclip|tipsv2|videoprism|sam3_lite_text|bridgetower)(_text|_text_text)?(_model)?)"
+)
+ENCODER_ARCHITECTURE = re.compile(r".*For(MaskedLM|CTC|ImageClassification|TokenClassification)")
+
+
+def decoder_of(facts: Facts) -> Facts:
+    """The object that describes the text decoder: the outermost one that has layers, or inside."""
+    for name in NESTS:
+        child = facts.child(name)
+        if child is not None and (child.has(*SHAPED) or any(child.has(n) for n in NESTS)):
+            return decoder_of(child)
+    return facts
+
+
+def refuse_encoders(facts: Facts, decoder: Facts) -> None:
+    """ParameterError ``no_decoder`` for a model that generates nothing, with its type's name."""
+    name = decoder.text("model_type") or facts.text("model_type") or ""
+    generates = decoder.flag("is_decoder") or facts.flag("is_encoder_decoder")
+    architectures = facts.items("architectures") or []
+    encodes = ENCODERS.fullmatch(name) or any(
+        isinstance(a, str) and ENCODER_ARCHITECTURE.fullmatch(a) for a in architectures
+    )
+    if encodes and not generates:
+        raise ParameterError(FIELD, "no_decoder", text=excerpt(name or str(architectures[0])))
+    senses = decoder.has(*SENSES) and not decoder.has("vocab_size")
+    if senses or not decoder.has(*SHAPED, *HEADS, "block_configs"):
+        shown = name or ", ".join(list(facts.tree)[:4]) or "{}"
+        raise ParameterError(FIELD, "no_decoder", text=excerpt(shown))
+
+
+def crosses(facts: Facts, decoder: Facts) -> bool:
+    """Whether every decoder layer also attends to an encoder's output."""
+    return bool(
+        decoder.flag("add_cross_attention")
+        or facts.flag("is_encoder_decoder")
+        or decoder.flag("is_encoder_decoder")
+    )
