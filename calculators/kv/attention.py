@@ -1,6 +1,6 @@
 """The caches of one attention layer from the fields that state its heads and widths."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from calculators.form.errors import ParameterError
@@ -17,14 +17,15 @@ from calculators.kv.layers import (
 from calculators.kv.patterns import CHUNK, WINDOW
 
 HEADS = (
-    "num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads",
-    "attention_heads", "num_query_heads",
+    "decoder_attention_heads", "decoder_num_attention_heads", "num_decoder_attention_heads",
+    "num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads", "num_query_heads",
 )  # fmt: skip
 KV_HEADS = (
-    "num_key_value_heads", "num_kv_heads", "n_head_kv", "n_kv_heads", "kv_n_heads",
-    "multi_query_group_num", "num_query_groups", "decoder_num_key_value_heads",
+    "decoder_num_key_value_heads", "num_key_value_heads", "num_kv_heads", "n_head_kv",
+    "n_kv_heads", "kv_n_heads", "multi_query_group_num", "num_query_groups",
 )  # fmt: skip
-HIDDEN = ("hidden_size", "n_embd", "d_model", "dim", "hidden_dim", "model_dim", "emb_dim")
+HIDDEN = ("hidden_size", "n_embd", "d_model", "dim", "hidden_dim", "model_dim", "emb_dim",
+          "embed_dim")  # fmt: skip
 HEAD_DIM = (
     "head_dim", "attention_head_dim", "kv_channels", "d_kv", "attention_head_size", "d_head",
     "dim_head", "decoder_head_dim",
@@ -127,17 +128,6 @@ def index_keys(facts: Facts) -> tuple[IndexKeys, ...]:
     """Keys of a sparse indexer, where the config has one."""
     width = facts.whole("index_head_dim", least=0)
     return (IndexKeys(width=width),) if width else ()
-
-
-def listed_heads(facts: Facts) -> Sequence[int] | None:
-    """KV heads layer by layer (OpenELM and others)."""
-    path, value = facts.value(
-        "num_key_value_heads", "num_kv_heads", "num_key_value_heads_per_layer"
-    )
-    if not isinstance(value, list):
-        return None
-    facts.read[path] = value
-    return facts.wholes("num_key_value_heads", "num_kv_heads", "num_key_value_heads_per_layer")
 
 
 def overlay(facts: Facts, changes: Mapping[str, Any], path: str) -> Facts:

@@ -15,7 +15,13 @@ from calculators.kv.attention import attention, head_dim, heads_of, overlay
 from calculators.kv.config_text import parse_config
 from calculators.kv.dtypes import dtype
 from calculators.kv.facts import FIELD, Facts
-from calculators.kv.families import crosses, decoder_of, refuse_encoders
+from calculators.kv.families import (
+    TWO_ATTENTIONS,
+    crosses,
+    decoder_of,
+    refuse_encoders,
+    refuse_other_memories,
+)
 from calculators.kv.layers import (
     Cache,
     CrossAttention,
@@ -30,6 +36,9 @@ from calculators.kv.patterns import ALL_SLIDING, Kind, kinds_of
 from calculators.kv.states import state
 
 DRAFT_LAYERS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules")
+LISTS = (
+    "layer_types", "hybrid_layer_pattern", "block_types", "block_configs", "attention_layers",
+)  # fmt: skip
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
 LONGEST_CONTEXT = 10**12  # tokens
 NO_LAYERS = Stack(())
@@ -91,10 +100,7 @@ def read_tree(tree: Mapping[str, Any]) -> Reading:
 
 def layers_of(decoder: Facts, model_type: str) -> list[Layer]:
     """Every layer's caches, first to last."""
-    if decoder.has("compress_ratios"):
-        raise ParameterError(
-            FIELD, "layer_kind", key="compress_ratios", text="compressed attention"
-        )
+    refuse_other_memories(decoder, model_type)
     if (blocks := decoder.items("block_configs")) is not None:
         return [searched_layer(decoder, index, block) for index, block in enumerate(blocks)]
     kinds = kinds_of(decoder, model_type)
@@ -106,6 +112,8 @@ def layers_of(decoder: Facts, model_type: str) -> list[Layer]:
         if key not in built:
             built[key] = layer_of(own.get(index, decoder), kind, model_type)
         layers.append(built[key])
+    if TWO_ATTENTIONS.fullmatch(model_type):
+        layers = [(*layer, *layer) for layer in layers]
     return shared(decoder, indexed(decoder, layers))
 
 
@@ -229,7 +237,7 @@ def cache_dtype(facts: Facts, decoder: Facts) -> str | None:
 def assumptions(decoder: Facts, model_type: str, layers: list[Layer]) -> Iterator[Assumption]:
     """What the config left open, and which key would settle it."""
     kinds = {type(cache) for layer in layers for cache in layer}
-    listed = decoder.has("layer_types", "hybrid_layer_pattern", "block_types", "block_configs")
+    listed = decoder.has(*LISTS)
     if SlidingAttention in kinds and not listed and model_type not in ALL_SLIDING:
         yield Assumption("window_layers", "layer_types")
     if IndexKeys in kinds:

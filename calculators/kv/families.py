@@ -29,10 +29,25 @@ ENCODERS = re.compile(
     r"|mobilebert|modernbert|mpnet|mra|nezha|nomic_bert|nystromformer|perceiver|qdqbert|rembert"
     r"|roberta|roberta-prelayernorm|roc_bert|roformer|splinter|squeezebert|tapas|tvp|vilt|visual_bert"
     r"|xlm|xlm-roberta|xlm-roberta-xl|xmod|yoso|vits|wav2vec2.*|wavlm|hubert|sew|sew-d|unispeech.*"
-    r"|.*_ctc|.*_qformer|.*_encoder|.*_vision|.*_vision_model|.*_audio"
+    r"|.*_ctc|.*_encoder|.*grounding-dino|omdet-turbo|beit|flava.*|ultrav?bert|embedding_gemma.*|openai_privacy_filter|neomme|lightglue|timesfm.*"
+    r"|neucodec|nemotron3_5_transcribe.*|jev"
     r"|(aimv2|align|altclip|chinese_clip|clap|clip|clipseg|flava|groupvit|metaclip_2|owlv2|owlvit"
     r"|siglip|siglip2|xclip|tipsv2|videoprism|sam3_lite_text|bridgetower)(_text|_text_text)?(_model)?)"
 )
+# Towers and adapters of a larger model, when such a part is all there is.
+PARTS = re.compile(r".*_(qformer|vision|vision_model|audio|dit)")
+# Whose layers keep something that none of the kinds of ``layers`` is: hashed or recurrent memories,
+# bytes and patches with a cache each.
+OTHER_MEMORIES = re.compile(r"reformer|xlnet|transfo-xl|blt(_.*)?")
+# Keys of layers that run more than once for a token, with a cache for every pass.
+LOOPS = ("n_recurrent_loops", "loop_num_passes")
+# Two attention blocks in every layer (transformers models/longcat_flash/modeling_longcat_flash.py).
+TWO_ATTENTIONS = re.compile(r"longcat_flash.*")
+# Some of these a text decoder always states.
+TEXT = (
+    "vocab_size", "use_cache", "max_position_embeddings", "num_key_value_heads", "rope_theta",
+    "n_positions", "n_ctx", "max_seq_len", "seq_length",
+)  # fmt: skip
 ENCODER_ARCHITECTURE = re.compile(r".*For(MaskedLM|CTC|ImageClassification|TokenClassification)")
 
 
@@ -47,18 +62,31 @@ def decoder_of(facts: Facts) -> Facts:
 
 def refuse_encoders(facts: Facts, decoder: Facts) -> None:
     """ParameterError ``no_decoder`` for a model that generates nothing, with its type's name."""
-    name = decoder.text("model_type") or facts.text("model_type") or ""
+    names = [place.text("model_type") or "" for place in (facts, decoder)]
     generates = decoder.flag("is_decoder") or facts.flag("is_encoder_decoder")
-    architectures = facts.items("architectures") or []
-    encodes = ENCODERS.fullmatch(name) or any(
-        isinstance(a, str) and ENCODER_ARCHITECTURE.fullmatch(a) for a in architectures
-    )
+    architectures = [str(name) for name in facts.items("architectures") or []]
+    encodes = [name for name in names if ENCODERS.fullmatch(name)]
+    encodes += [name for name in names[1:] if PARTS.fullmatch(name)]
+    encodes += [name for name in architectures if ENCODER_ARCHITECTURE.fullmatch(name)]
     if encodes and not generates:
-        raise ParameterError(FIELD, "no_decoder", text=excerpt(name or str(architectures[0])))
+        raise ParameterError(FIELD, "no_decoder", text=excerpt(encodes[0]))
     senses = decoder.has(*SENSES) and not decoder.has("vocab_size")
-    if senses or not decoder.has(*SHAPED, *HEADS, "block_configs"):
-        shown = name or ", ".join(list(facts.tree)[:4]) or "{}"
+    silent = any(names) and not decoder.has(*TEXT)
+    if senses or silent or not decoder.has(*SHAPED, *HEADS, "block_configs"):
+        shown = names[1] or names[0] or ", ".join(list(facts.tree)[:4]) or "{}"
         raise ParameterError(FIELD, "no_decoder", text=excerpt(shown))
+
+
+def refuse_other_memories(decoder: Facts, model_type: str) -> None:
+    """ParameterError ``layer_kind`` for what is cached in a way that has no kind here."""
+    if OTHER_MEMORIES.fullmatch(model_type):
+        raise ParameterError(FIELD, "layer_kind", key="model_type", text=model_type)
+    for name, kind in (
+        *((name, "looped layers") for name in LOOPS),
+        ("compress_ratios", "compressed attention"),
+    ):
+        if decoder.has(name):
+            raise ParameterError(FIELD, "layer_kind", key=decoder.path + name, text=kind)
 
 
 def crosses(facts: Facts, decoder: Facts) -> bool:

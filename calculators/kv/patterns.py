@@ -19,8 +19,8 @@ type Kind = Literal[
 ]
 
 LAYER_COUNT = (
-    "num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers",
-    "decoder_layers", "num_transformer_layers", "num_blocks",
+    "decoder_layers", "num_decoder_layers", "decoder_num_hidden_layers", "num_hidden_layers",
+    "n_layer", "n_layers", "num_layers", "num_transformer_layers", "num_blocks", "layers",
 )  # fmt: skip
 WINDOW = ("sliding_window", "sliding_window_size", "attention_window_size", "window_size",
           "local_attention_window_len")  # fmt: skip
@@ -64,7 +64,7 @@ UNSAID: dict[str, tuple[Kind, ...]] = {
     "qwen3_5_moe_text": ("state",) * 3 + ("full",),
     "recurrent_gemma": ("state", "state", "sliding"),
 }
-ALWAYS_STATE = re.compile(r"(falcon_)?mamba2?|rwkv\d*|xlstm|retnet")
+ALWAYS_STATE = re.compile(r"(falcon_)?mamba2?|bamba|rwkv\d*|xlstm|retnet")
 # A window in these configs is meant for every layer.
 ALL_SLIDING = frozenset(
     {"mistral", "mixtral", "phi3", "phi3small", "phimoe", "starcoder2", "ministral", "stablelm"}
@@ -139,7 +139,7 @@ def repeating_layers(facts: Facts, layers: int, model_type: str) -> Sequence[Kin
             return found
     if ALWAYS_STATE.fullmatch(model_type):
         return all_of("state", layers)
-    if facts.has("mamba_d_state", "mamba_d_ssm") and facts.has("mamba_d_conv"):
+    if facts.has("mamba_d_ssm"):
         return all_of("full+state", layers)  # Falcon-H1: both in every layer
     return windowed(facts, layers, model_type)
 

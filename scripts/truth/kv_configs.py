@@ -144,7 +144,9 @@ def config_of(facts: Mapping[str, Any]) -> dict[str, Any]:
         for suffix, expand in EXPANSIONS.items():
             if key.endswith(suffix):
                 name = key.removesuffix(suffix)
-                config.setdefault(name, expand(value, facts.get(f"{name}_len", 0)))
+                ordered = f"{name}_period" in facts or f"{name}_runs" in facts
+                if suffix != "_counts" or not ordered:
+                    config[name] = expand(value, facts.get(f"{name}_len", 0))
                 break
         else:
             if not key.endswith("_len"):
