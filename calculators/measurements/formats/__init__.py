@@ -1,0 +1,1 @@
+"""One module a result format: ``FORMAT``, ``claims(source)`` and ``read(source)``."""

@@ -1,0 +1,47 @@
+"""SGLang ``bench_one_batch`` JSONL (bench_one_batch.py @00944150): one timing of one batch a row.
+
+Seconds. ``overall_throughput`` counts input tokens too. Sizes above the memory limit leave no row,
+silently. Prefill latency is the time of the whole batch's prefill, not a TTFT of a request.
+"""
+
+from typing import Final
+
+from calculators.measurements.record import Measurement, Note, Reading, measured
+from calculators.measurements.shapes import has, mapping
+from calculators.measurements.sheet import Sheet
+from calculators.measurements.source import Document, Source
+
+FORMAT: Final = "sglang-bench-one-batch"
+BATCH: Final = frozenset({"ttft", "tpot", "itl", "ntpot", "e2e", "queue", "schedule_delay",
+                          "n_success", "n_failure", "request_rate", "concurrency"})
+
+
+def claims(source: Source) -> bool:
+    """A row with the batch's prefill."""
+    return has(source.value, "prefill_latency", "batch_size") or has(
+        source.value, "run_name", "batch_size", "total_latency")
+
+
+def read(source: Source) -> Reading:
+    """One measurement a row."""
+    trouble: list[Note] = []
+    found = [run(document) for document in source.documents(trouble)]
+    return measured(FORMAT, found, *trouble)
+
+
+def run(document: Document) -> Measurement:
+    """One batch size."""
+    sheet = Sheet(mapping(document.value), document.position, document.pointer)
+    sheet.label("name", sheet.take("run_name"))
+    sheet.label("device", sheet.take("device"))
+    sheet.number("total_latency", "batch_latency", unit="s")
+    sheet.number("latency", "batch_latency", unit="s")
+    sheet.number("prefill_throughput", "prompt_rate")
+    sheet.number("input_throughput", "prompt_rate")
+    sheet.number("median_decode_throughput", "generation_rate", "p50")
+    sheet.number("output_throughput", "generation_rate")
+    sheet.number("overall_throughput", "total_token_throughput")
+    sheet.skip("batch_size", "input_len", "output_len")
+    sheet.missing_zeros()
+    sheet.note("single_timing")
+    return sheet.finish(inapplicable=BATCH)

@@ -1,0 +1,75 @@
+"""Which format a file has, and what it says: the one entry of the package.
+
+``read_text`` gives a :class:`Reading` or raises :class:`ParameterError` with one reason code; no
+other exception leaves it, whatever the file holds.
+"""
+
+from types import ModuleType
+from typing import Final
+
+from calculators.form.errors import ParameterError, excerpt
+from calculators.measurements.formats import (
+    action_benchmark,
+    aiperf_jsonl,
+    asv,
+    bencher,
+    companions,
+    genai_csv,
+    genai_json,
+    google_benchmark,
+    guidellm,
+    hyperfine,
+    inference_perf,
+    inferencex,
+    k6,
+    llama_bench,
+    llmd_report,
+    llmperf,
+    lmbench,
+    locust,
+    mlperf_detail,
+    mlperf_summary,
+    pytest_benchmark,
+    sglang_one_batch,
+    sglang_serving,
+    vllm_offline,
+    vllm_pytorch,
+    vllm_serve,
+)
+from calculators.measurements.record import Note, Reading
+from calculators.measurements.source import Progress, Source, open_text
+
+# The order decides where key sets overlap: the more particular format comes first.
+FORMATS: Final[tuple[ModuleType, ...]] = (
+    mlperf_detail, mlperf_summary, action_benchmark, aiperf_jsonl, genai_csv, lmbench, locust,
+    llmd_report, guidellm, pytest_benchmark, hyperfine, google_benchmark, asv, k6,
+    llmperf, inference_perf, vllm_offline, vllm_pytorch, sglang_one_batch, inferencex,
+    sglang_serving, vllm_serve, llama_bench, genai_json, companions, bencher,
+)
+
+
+def format_of(source: Source) -> ModuleType:
+    """The format that claims the file. Raises ParameterError when none does."""
+    for module in FORMATS:
+        if module.claims(source):
+            return module
+    if source.refusal is not None:
+        raise source.refusal
+    if not source.text.strip():
+        raise ParameterError("file", "empty")
+    raise ParameterError("file", "format_unknown", text=excerpt(source.text))
+
+
+def read_source(source: Source) -> Reading:
+    """The reading of an opened file."""
+    reading: Reading = format_of(source).read(source)
+    if reading.outcome == "measurements" and not reading.measurements:
+        raise ParameterError("file", "no_entries", format=reading.format)
+    extra = sorted({key for m in reading.measurements for key in m.extra})
+    unknown = [Note(code="keys_unknown", data={"keys": ", ".join(extra)})] if extra else []
+    return reading.noted([*source.notes, *unknown])
+
+
+def read_text(text: str, name: str = "", *, progress: Progress | None = None) -> Reading:
+    """The reading of a file's text. Raises ParameterError."""
+    return read_source(open_text(text, name, progress=progress))

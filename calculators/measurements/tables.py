@@ -1,0 +1,51 @@
+"""CSV tables as rows by column name. A row that is not as wide as its head is never guessed at."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from calculators.form.errors import ParameterError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One row: its line in the file counted from 1 and its cells by column."""
+
+    line: int
+    cells: dict[str, str]
+
+
+def head_of(line: str) -> list[str]:
+    """The column names of a head line."""
+    return next(csv.reader([line.strip("\r\n \ufeff")]), [])
+
+
+def rows_of(text: str, first_line: int = 1) -> Iterator[Row]:
+    """The rows under the first line of ``text``. Raises ParameterError for a row of other width."""
+    reader = csv.reader(io.StringIO(text))
+    try:
+        columns = [name.strip() for name in next(reader, [])]
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            line = first_line + reader.line_num - 1
+            if len(cells) != len(columns):
+                raise ParameterError("file", "row_width", line=line, fields=len(cells),
+                                     header=len(columns))
+            yield Row(line=line, cells=dict(zip(columns, (c.strip() for c in cells), strict=True)))
+    except csv.Error as error:
+        raise ParameterError("file", "csv_broken", line=reader.line_num, detail=str(error)) from None
+
+
+def sections(text: str) -> list[tuple[int, str]]:
+    """The tables of a file that separates them by blank lines: (first line, text)."""
+    found: list[tuple[int, str]] = []
+    lines = text.splitlines(keepends=True)
+    start = 0
+    for number, line in enumerate([*lines, "\n"]):
+        if not line.strip():
+            if number > start:
+                found.append((start + 1, "".join(lines[start:number])))
+            start = number + 1
+    return found
