@@ -1,0 +1,73 @@
+"""A node of the radix tree, and what a lookup finds."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from operator import getitem
+
+from calculators.prefix.keys import Key
+
+type Head = Callable[[Key, int], Hashable]
+"""The first page of a key at a place, as a dictionary key."""
+
+
+class Node:
+    """A run of tokens below its parent. ``depth`` and ``history`` are in tokens.
+
+    ``children`` is None for a leaf: most nodes are leaves, and an empty dict is not free.
+    ``parent`` is None for a root and for a node that was evicted. ``queued`` says that the
+    eviction queue has an entry of the node. ``history`` is the largest depth that a branch through
+    the node ever had.
+    """
+
+    __slots__ = (
+        "children",
+        "created",
+        "depth",
+        "history",
+        "hits",
+        "key",
+        "last_access",
+        "locks",
+        "parent",
+        "priority",
+        "queued",
+    )
+
+    def __init__(self, key: Key, parent: "Node | None", depth: int, now: int) -> None:
+        self.key = key
+        self.parent = parent
+        self.depth = self.history = depth
+        self.last_access = self.created = now
+        self.children: dict[Hashable, Node] | None = None
+        self.hits = self.locks = self.priority = 0
+        self.queued = False
+
+    @property
+    def evictable(self) -> bool:
+        """Whether the node may go now: an unlocked leaf that is still in its tree."""
+        return self.children is None and not self.locks and self.parent is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How many leading tokens are cached and the node in which they end."""
+
+    tokens: int
+    node: Node
+
+
+def head_of(unit: int, width: int) -> Head:
+    """The head function for pages of ``unit`` elements, ``width`` elements a token."""
+    if width > 1:
+        return lambda key, at: key[at : at + unit]  # type: ignore[return-value] # bytes here
+    if unit == 1:
+        return getitem
+    return lambda key, at: tuple(key[at : at + unit])
+
+
+def raise_history(leaf: Node) -> None:
+    """Tell the ancestors of a new leaf how deep their branch has become."""
+    node = leaf.parent
+    while node is not None and node.history < leaf.depth:
+        node.history = leaf.depth
+        node = node.parent

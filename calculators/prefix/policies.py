@@ -1,0 +1,73 @@
+"""Eviction policies of SGLang's tree: the lowest score goes first.
+
+Source: SGLang 0.5.23, ``mem_cache/evict_policy.py`` (tail-optimised LRU is Zhang et al.,
+arXiv:2510.15152). The command line offers lru, lfu, slru, priority and tlru; fifo, mru and filo
+remain in the code only. Left out: the floating-point budgets of the Rust tree.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from calculators.form.errors import ParameterError, excerpt
+
+if TYPE_CHECKING:
+    from calculators.prefix.radix import Node
+
+SLRU_THRESHOLD = 2  # hits from which a node is protected
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Policy:
+    """A policy by name.
+
+    ``score`` orders candidates. ``grows`` says that a node's score never falls, so one queue entry
+    a node, corrected when it comes to the front, gives the exact order. ``history`` asks the tree
+    to keep the high-water depth of each branch.
+    """
+
+    name: str
+    score: Callable[["Node"], Any]
+    grows: bool = True
+    history: bool = False
+
+
+LRU = Policy(name="lru", score=attrgetter("last_access"))
+LFU = Policy(name="lfu", score=attrgetter("hits", "last_access"))
+FIFO = Policy(name="fifo", score=attrgetter("created"))
+PRIORITY = Policy(name="priority", score=attrgetter("priority", "last_access"))
+SLRU = Policy(name="slru", score=lambda node: (node.hits >= SLRU_THRESHOLD, node.last_access))
+MRU = Policy(name="mru", score=lambda node: -node.last_access, grows=False)
+FILO = Policy(name="filo", score=lambda node: -node.created)
+
+FIXED = {policy.name: policy for policy in (LRU, LFU, SLRU, PRIORITY, FIFO, MRU, FILO)}
+NAMES = (*FIXED, "tlru")
+
+
+def tail_optimised(threshold: int, next_prompt_estimate: int) -> Policy:
+    """LRU in which tokens beyond ``history + estimate - threshold`` go first. Lengths in tokens.
+
+    SGLang refuses a threshold not above the estimate, since then nothing is ever beyond the
+    budget and the policy is LRU (``arg_groups/kv_cache_hook.py``).
+    """
+    if next_prompt_estimate < 0:
+        raise ParameterError("next_prompt_estimate", "too_small", text=str(next_prompt_estimate))
+    if threshold <= next_prompt_estimate:
+        raise ParameterError("threshold", "not_above_estimate", text=str(threshold))
+
+    def score(node: "Node") -> tuple[int, int]:
+        budget = max(node.history + next_prompt_estimate - threshold, 0)
+        beyond = node.parent is not None and node.parent.depth >= budget
+        return (-1 if beyond else 0, node.last_access)
+
+    return Policy(name="tlru", score=score, grows=False, history=True)
+
+
+def policy(name: str, *, threshold: int = 0, next_prompt_estimate: int = 0) -> Policy:
+    """The policy of a name; the two lengths matter for ``tlru`` only."""
+    if name == "tlru":
+        return tail_optimised(threshold, next_prompt_estimate)
+    if name not in FIXED:
+        raise ParameterError("policy", "not_an_option", text=excerpt(name), options=", ".join(NAMES))
+    return FIXED[name]
