@@ -1,0 +1,49 @@
+"""How long an iteration takes: a linear model, with or without the context that is read.
+
+Leaves out what the table and the roofline model (their own modules) do not measure either:
+kernel launch steps, padding, CUDA graph sizes, contention between layers.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from calculators.form.errors import ParameterError
+from calculators.serving.request import Time
+
+
+class Cost(Protocol):
+    """A cost model. ``context`` counts the KV tokens that the decoding requests read."""
+
+    @property
+    def reads_context(self) -> bool:
+        """Whether ``duration`` looks at ``context``; if not, equal iterations can be skipped."""
+
+    def duration(self, prefill: int, decodes: int, context: int) -> Time:
+        """Time of one iteration: prefill tokens, decoding sequences, their KV tokens."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Linear:
+    """``a + b·prefill tokens + c·decoding sequences`` (+ ``d·context tokens``)."""
+
+    a: Time
+    b: Time
+    c: Time
+    d: Time = 0
+
+    def __post_init__(self) -> None:
+        """Refuse negative terms and iterations that take no time. Raises ParameterError."""
+        for name in ("a", "b", "c", "d"):
+            if getattr(self, name) < 0:
+                raise ParameterError(name, "too_small", text=str(getattr(self, name)), minimum=0)
+        if not self.a and not (self.b and self.c):
+            raise ParameterError("a", "no_time")
+
+    @property
+    def reads_context(self) -> bool:
+        """Whether there is a context term."""
+        return bool(self.d)
+
+    def duration(self, prefill: int, decodes: int, context: int) -> Time:
+        """Time of one iteration, in the unit of the coefficients."""
+        return self.a + self.b * prefill + self.c * decodes + self.d * context
