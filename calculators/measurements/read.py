@@ -41,10 +41,32 @@ from calculators.measurements.source import Progress, Source, open_text
 
 # The order decides where key sets overlap: the more particular format comes first.
 FORMATS: Final[tuple[ModuleType, ...]] = (
-    mlperf_detail, mlperf_summary, action_benchmark, aiperf_jsonl, genai_csv, lmbench, locust,
-    llmd_report, guidellm, pytest_benchmark, hyperfine, google_benchmark, asv, k6,
-    llmperf, inference_perf, vllm_offline, vllm_pytorch, sglang_one_batch, inferencex,
-    sglang_serving, vllm_serve, llama_bench, genai_json, companions, bencher,
+    mlperf_detail,
+    mlperf_summary,
+    action_benchmark,
+    aiperf_jsonl,
+    genai_csv,
+    lmbench,
+    locust,
+    llmd_report,
+    guidellm,
+    pytest_benchmark,
+    hyperfine,
+    google_benchmark,
+    asv,
+    k6,
+    llmperf,
+    inference_perf,
+    vllm_offline,
+    vllm_pytorch,
+    sglang_one_batch,
+    inferencex,
+    sglang_serving,
+    vllm_serve,
+    llama_bench,
+    genai_json,
+    companions,
+    bencher,
 )
 
 

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-Reason = Literal[
-    "not_stated", "not_applicable", "not_finite", "zero_means_missing", "all_failed"
-]
+Reason = Literal["not_stated", "not_applicable", "not_finite", "zero_means_missing", "all_failed"]
 Outcome = Literal["measurements", "no_measurement", "attachment"]
 Number = int | float
 Key = int | str
@@ -120,8 +118,9 @@ class Measurement:
 
     def absent(self, quantity: str, stat: str | None) -> Figure:
         """The null figure of a quantity that the file does not name."""
-        return Figure(quantity=quantity, stat=stat, unit=None, value=None,
-                      reason=self.absence(quantity))
+        return Figure(
+            quantity=quantity, stat=stat, unit=None, value=None, reason=self.absence(quantity)
+        )
 
     def absence(self, quantity: str) -> Reason:
         """Why a quantity without figures has none."""

@@ -89,7 +89,7 @@ class Sheet:
         """Whether the figure is there already."""
         return any(f.quantity == quantity and f.stat == stat for f in self.figures)
 
-    def number(  # noqa: PLR0913 -- one call states one figure wholly
+    def number(
         self,
         name: str,
         quantity: str,
@@ -147,8 +147,16 @@ class Sheet:
             value = whole(convert(value, unit or target or "", target), quantity)
             value, reason = settle(value)
         shown = "ratio" if stat == "cv" else (target or unit or None)
-        return Figure(quantity=quantity, stat=stat, unit=shown, value=value, reason=reason,
-                      source=source, source_unit=unit, computed=computed)
+        return Figure(
+            quantity=quantity,
+            stat=stat,
+            unit=shown,
+            value=value,
+            reason=reason,
+            source=source,
+            source_unit=unit,
+            computed=computed,
+        )
 
     def differs(self, raw: Any, quantity: str, stat: str | None, unit: str, source: str) -> None:
         """Note when a file states one figure twice and differently."""
@@ -161,8 +169,14 @@ class Sheet:
         """A figure that the file cannot have, with its reason."""
         if not self.has(quantity, stat):
             self.figures.append(
-                Figure(quantity=quantity, stat=stat, unit=canonical(quantity), value=None,
-                       reason=reason, source=source)
+                Figure(
+                    quantity=quantity,
+                    stat=stat,
+                    unit=canonical(quantity),
+                    value=None,
+                    reason=reason,
+                    source=source,
+                )
             )
 
     def value(self, quantity: str, stat: str | None = None) -> Number | None:
@@ -186,7 +200,7 @@ class Sheet:
         if note not in self.notes:
             self.notes.append(note)
 
-    def sample(  # noqa: PLR0913 -- one call states one series wholly
+    def sample(
         self, raw: Iterable[Any], quantity: str, unit: str, *, source: str, expected: int | None
     ) -> None:
         """Raw samples; complete when every one is a number and there are as many as expected."""
@@ -203,8 +217,9 @@ class Sheet:
             self.note("samples_incomplete", key=source, found=len(good), expected=expected)
         if good:
             self.samples.append(
-                Samples(quantity=quantity, unit=target, values=good, source=source,
-                        complete=complete)
+                Samples(
+                    quantity=quantity, unit=target, values=good, source=source, complete=complete
+                )
             )
 
     def compute(self, over: str = "") -> None:
@@ -239,21 +254,22 @@ class Sheet:
         self.note("all_failed")
         names = frozenset(quantities)
         self.figures = [
-            replace(f, value=None, reason="all_failed", computed=None)
-            if f.quantity in names
-            else f
+            replace(f, value=None, reason="all_failed", computed=None) if f.quantity in names else f
             for f in self.figures
         ]
 
-    def finish(
-        self, *, inapplicable: Iterable[str] = (), rule: str | None = None
-    ) -> Measurement:
+    def finish(self, *, inapplicable: Iterable[str] = (), rule: str | None = None) -> Measurement:
         """The measurement, with the keys that nobody asked for."""
         extra = {k: v for k, v in self.node.items() if k not in self.used and plain(v)}
         return Measurement(
-            key=self.key, pointer=self.pointer, figures=tuple(self.figures),
-            labels=tuple(self.labels), samples=tuple(self.samples),
-            inapplicable=frozenset(inapplicable), percentile_rule=rule, extra=extra,
+            key=self.key,
+            pointer=self.pointer,
+            figures=tuple(self.figures),
+            labels=tuple(self.labels),
+            samples=tuple(self.samples),
+            inapplicable=frozenset(inapplicable),
+            percentile_rule=rule,
+            extra=extra,
             notes=tuple(self.notes),
         )
 

@@ -73,11 +73,16 @@ def compare(i: int, j: int, left: Reading, right: Reading) -> Link:
     """What both files state about their first measurement, compared."""
     if not left.measurements or not right.measurements:
         return Link(first=i, second=j, agreeing=0, disagreements=())
-    pairs = [(a, b) for a in left.measurements[0].figures
-             if (b := stated(right.measurements[0], a)) is not None and a.value is not None]
+    pairs = [
+        (a, b)
+        for a in left.measurements[0].figures
+        if (b := stated(right.measurements[0], a)) is not None and a.value is not None
+    ]
     apart = tuple(
         Disagreement(quantity=a.quantity, stat=a.stat, first=a.value, second=b)
-        for a, b in pairs if a.value is not None and not close(a.value, b))
+        for a, b in pairs
+        if a.value is not None and not close(a.value, b)
+    )
     return Link(first=i, second=j, agreeing=len(pairs) - len(apart), disagreements=apart)
 
 

@@ -1,4 +1,4 @@
-"""A result file as text, opened tolerantly: what stands around the JSON, several objects, a cut end.
+"""A result file as text, opened tolerantly: lines around the JSON, several objects, a cut end.
 
 ``decode`` turns bytes into text (byte order marks, UTF-16 of a shell redirect); ``open_text`` finds
 the first JSON document; :meth:`Source.documents` yields the others one by one, so that a file of a
@@ -17,14 +17,29 @@ from calculators.measurements.record import Note
 
 BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 HEAD_CHARACTERS: Final = 65_536
+FEWEST_COMMAS: Final = 3  # in the head line of a table
 MOST_LOG_LINES: Final = 10_000  # before the JSON; a file with more is a log, not a result
 
 # Keys whose strings are prompts, answers or media: dropped while reading, listed by name.
 TEXT_KEYS: Final = frozenset(
     {
-        "generated_texts", "generated_text", "GEN_TEXT", "output_text", "request_args", "prompt",
-        "prompts", "messages", "response", "responses", "output", "request_body", "raw_response",
-        "pdf", "texts", "payload", "payloads",
+        "generated_texts",
+        "generated_text",
+        "GEN_TEXT",
+        "output_text",
+        "request_args",
+        "prompt",
+        "prompts",
+        "messages",
+        "response",
+        "responses",
+        "output",
+        "request_body",
+        "raw_response",
+        "pdf",
+        "texts",
+        "payload",
+        "payloads",
     }
 )
 
@@ -47,19 +62,23 @@ DROPPED: Final = Dropped()
 class Document:
     """One JSON document of a file: its value, position among them and place.
 
-    ``line`` counts from 1; ``end`` is the offset behind it. ``alone`` says that nothing follows.
+    ``line`` and ``column`` count from 1; ``end`` is the offset behind it. ``alone`` says that
+    nothing else is in the file.
     """
 
     value: Any
     position: int
     line: int
+    column: int
     end: int
     alone: bool
 
     @property
     def pointer(self) -> str:
-        """``""`` for the only document of a file, else its line: ``L3``."""
-        return "" if self.alone and self.position == 0 else f"L{self.line}"
+        """``""`` for the only document of a file, else its line: ``L3``, ``L3C80`` inside one."""
+        if self.alone and self.position == 0:
+            return ""
+        return f"L{self.line}" if self.column == 1 else f"L{self.line}C{self.column}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +112,8 @@ class Source:
             return
         yield self.first
         line = 1 + self.text.count("\n", 0, self.first.end)
-        yield from following(self, self.first.end, 1, line, trouble)
+        start = Start(offset=self.first.end, line=line, position=1)
+        yield from following(self, start, trouble)
 
 
 def decode(data: bytes) -> str:
@@ -145,41 +165,56 @@ def open_text(
     notes: list[Note] = []
     text = text.removeprefix("\ufeff")
     try:
-        first = next(scan(text, 0, 0, 1, notes, decoder(progress)), None)
+        first = next(scan(text, Start(), notes, decoder(progress)), None)
         refusal = None
     except ParameterError as error:
         first, refusal = None, error
-    return Source(name=name, text=text, first=first, notes=tuple(notes), companions=companions,
-                  progress=progress, refusal=refusal)
+    return Source(
+        name=name,
+        text=text,
+        first=first,
+        notes=tuple(notes),
+        companions=companions,
+        progress=progress,
+        refusal=refusal,
+    )
 
 
 def open_value(value: Any, text: str, name: str = "") -> Source:
     """A file that something else parsed, such as a YAML report."""
-    document = Document(value=value, position=0, line=1, end=len(text), alone=True)
+    document = Document(value=value, position=0, line=1, column=1, end=len(text), alone=True)
     return Source(name=name, text=text, first=document)
 
 
-def following(
-    source: Source, start: int, position: int, line: int, trouble: list[Note]
-) -> Iterator[Document]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Start:
+    """Where a scan begins: the offset, its line, and how many documents came before."""
+
+    offset: int = 0
+    line: int = 1
+    position: int = 0
+
+
+def following(source: Source, start: Start, trouble: list[Note]) -> Iterator[Document]:
     """The documents behind the first; a broken tail ends them with a note."""
     try:
-        yield from scan(source.text, start, position, line, trouble, decoder(source.progress))
+        yield from scan(source.text, start, trouble, decoder(source.progress))
     except ParameterError as error:
         trouble.append(Note(code="broken_tail", data={"reason": error.reason, **error.limits}))
 
 
 def scan(
-    text: str, start: int, position: int, line: int, trouble: list[Note], reader: json.JSONDecoder
+    text: str, start: Start, trouble: list[Note], reader: json.JSONDecoder
 ) -> Iterator[Document]:
-    """JSON documents from ``start`` on, skipping lines that are none."""
-    skipped, place = 0, start
+    """JSON documents from the start on, skipping lines that are none."""
+    position, line, place, skipped = start.position, start.line, start.offset, 0
     while (begin := next_value(text, place)) is not None:
         line += text.count("\n", place, begin)
         found = one(text, begin, line, reader) if text[begin] in "{[" else None
         if found is None:
             skipped += 1
             place = line_end(text, begin)
+            line += 1
             if skipped > MOST_LOG_LINES or (position == 0 and looks_like_table(text, begin)):
                 return
             continue
@@ -188,10 +223,12 @@ def scan(
             trouble.append(Note(code="lines_skipped", data={"lines": skipped}))
             skipped = 0
         alone = position == 0 and next_value(text, end) is None
-        yield Document(value=value, position=position, line=line, end=end, alone=alone)
-        position += 1
+        column = begin - text.rfind("\n", 0, begin)
+        yield Document(
+            value=value, position=position, line=line, column=column, end=end, alone=alone
+        )
+        position, place = position + 1, end
         line += text.count("\n", begin, end)
-        place = end
     if skipped and position:
         trouble.append(Note(code="lines_skipped", data={"lines": skipped}))
 
@@ -225,7 +262,7 @@ def is_log_line(text: str, begin: int, broken_at: int) -> bool:
 def looks_like_table(text: str, begin: int) -> bool:
     """Whether the first line is the head of a CSV table, or the file a summary in words."""
     head = text[begin : line_end(text, begin)]
-    return head.count(",") > 2 or head.startswith(("====", ":::MLLOG"))
+    return head.count(",") >= FEWEST_COMMAS or head.startswith(("====", ":::MLLOG"))
 
 
 def next_value(text: str, place: int) -> int | None:

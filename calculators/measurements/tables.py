@@ -18,7 +18,10 @@ class Row:
 
 def head_of(line: str) -> list[str]:
     """The column names of a head line."""
-    return next(csv.reader([line.strip("\r\n \ufeff")]), [])
+    try:
+        return next(csv.reader([line.strip("\r\n \ufeff")]), [])
+    except csv.Error:
+        return []
 
 
 def rows_of(text: str, first_line: int = 1) -> Iterator[Row]:
@@ -31,11 +34,14 @@ def rows_of(text: str, first_line: int = 1) -> Iterator[Row]:
                 continue
             line = first_line + reader.line_num - 1
             if len(cells) != len(columns):
-                raise ParameterError("file", "row_width", line=line, fields=len(cells),
-                                     header=len(columns))
+                raise ParameterError(
+                    "file", "row_width", line=line, fields=len(cells), header=len(columns)
+                )
             yield Row(line=line, cells=dict(zip(columns, (c.strip() for c in cells), strict=True)))
     except csv.Error as error:
-        raise ParameterError("file", "csv_broken", line=reader.line_num, detail=str(error)) from None
+        raise ParameterError(
+            "file", "csv_broken", line=reader.line_num, detail=str(error)
+        ) from None
 
 
 def sections(text: str) -> list[tuple[int, str]]:

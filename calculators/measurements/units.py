@@ -9,42 +9,104 @@ from typing import Final
 from calculators.measurements.record import Number
 
 LATENCIES: Final = frozenset(
-    {"ttft", "tpot", "itl", "ntpot", "e2e", "queue", "schedule_delay", "batch_latency",
-     "run_time", "cpu_time"}
+    {
+        "ttft",
+        "tpot",
+        "itl",
+        "ntpot",
+        "e2e",
+        "queue",
+        "schedule_delay",
+        "batch_latency",
+        "run_time",
+        "cpu_time",
+    }
 )
 RATES: Final = frozenset(
-    {"output_token_throughput", "input_token_throughput", "total_token_throughput",
-     "per_request_output_rate", "prompt_rate", "generation_rate"}
+    {
+        "output_token_throughput",
+        "input_token_throughput",
+        "total_token_throughput",
+        "per_request_output_rate",
+        "prompt_rate",
+        "generation_rate",
+    }
 )
 REQUEST_RATES: Final = frozenset({"request_throughput", "request_rate"})
 COUNTS: Final = frozenset(
-    {"n_measurements", "n_requests", "n_success", "n_failure", "n_incomplete", "n_skipped",
-     "n_samples", "n_iterations", "concurrency", "input_tokens", "output_tokens", "total_tokens",
-     "reasoning_tokens"}
+    {
+        "n_measurements",
+        "n_requests",
+        "n_success",
+        "n_failure",
+        "n_incomplete",
+        "n_skipped",
+        "n_samples",
+        "n_iterations",
+        "concurrency",
+        "input_tokens",
+        "output_tokens",
+        "total_tokens",
+        "reasoning_tokens",
+    }
 )
 
 # How many canonical units one of these is, by canonical unit.
 FACTORS: Final[dict[str, dict[str, tuple[int, int]]]] = {
     "ms": {
-        "ns": (1, 1_000_000), "nanosecond": (1, 1_000_000), "nanoseconds": (1, 1_000_000),
-        "us": (1, 1000), "µs": (1, 1000), "μs": (1, 1000), "microseconds": (1, 1000),
-        "ms": (1, 1), "msec": (1, 1), "millisecond": (1, 1), "milliseconds": (1, 1),
+        "ns": (1, 1_000_000),
+        "nanosecond": (1, 1_000_000),
+        "nanoseconds": (1, 1_000_000),
+        "us": (1, 1000),
+        "µs": (1, 1000),
+        "μs": (1, 1000),
+        "microseconds": (1, 1000),
+        "ms": (1, 1),
+        "msec": (1, 1),
+        "millisecond": (1, 1),
+        "milliseconds": (1, 1),
         "ms/token": (1, 1),
-        "s": (1000, 1), "sec": (1000, 1), "second": (1000, 1), "seconds": (1000, 1),
-        "s/token": (1000, 1), "min": (60_000, 1), "minutes": (60_000, 1),
+        "s": (1000, 1),
+        "sec": (1000, 1),
+        "second": (1000, 1),
+        "seconds": (1000, 1),
+        "s/token": (1000, 1),
+        "min": (60_000, 1),
+        "minutes": (60_000, 1),
     },
     "tokens_per_s": dict.fromkeys(
-        ("tokens/s", "tokens/sec", "tokens/second", "tok/s", "t/s", "tokens_per_s",
-         "tokens/sec/user", "tokens/s/user", "tokens_per_second"), (1, 1)
+        (
+            "tokens/s",
+            "tokens/sec",
+            "tokens/second",
+            "tok/s",
+            "t/s",
+            "tokens_per_s",
+            "tokens/sec/user",
+            "tokens/s/user",
+            "tokens_per_second",
+        ),
+        (1, 1),
     ),
     "requests_per_s": dict.fromkeys(
-        ("requests/s", "requests/sec", "requests/second", "req/s", "queries/s", "qps",
-         "requests_per_s", "requests_per_second", "1/s"), (1, 1)
-    ) | {"requests/min": (1, 60)},
+        (
+            "requests/s",
+            "requests/sec",
+            "requests/second",
+            "req/s",
+            "queries/s",
+            "qps",
+            "requests_per_s",
+            "requests_per_second",
+            "1/s",
+        ),
+        (1, 1),
+    )
+    | {"requests/min": (1, 60)},
     "count": dict.fromkeys(("", "count", "tokens", "token", "requests", "request"), (1, 1)),
 }
 FACTORS["s"] = {
-    name: (up, down * 1000) if up < 1000 else (up // 1000, down)
+    name: (up // 1000, down) if up % 1000 == 0 else (up, down * 1000)
     for name, (up, down) in FACTORS["ms"].items()
 }
 

@@ -14,22 +14,45 @@ from scripts.archive.opening import open_file
 from scripts.truth.verdict import Outcome, Verdict
 
 ENTRY_KEYS = {
-    "file", "format", "kind", "origin", "licence", "generator_version", "bytes", "sha256",
-    "redacted", "odd", "outcome", "needs", "same_run_as", "percentile_rule", "must_warn", "notes",
-    "labels", "checks",
+    "file",
+    "format",
+    "kind",
+    "origin",
+    "licence",
+    "generator_version",
+    "bytes",
+    "sha256",
+    "redacted",
+    "odd",
+    "outcome",
+    "needs",
+    "same_run_as",
+    "percentile_rule",
+    "must_warn",
+    "notes",
+    "labels",
+    "checks",
 }
 CHECK_KEYS = {"measurement", "quantity", "stat", "unit", "value", "reason", "computed"}
 LABEL_KEYS = {"measurement", "label", "value", "reason"}
-OUTCOMES = {"import": "measurements", "import_or_refuse": "measurements",
-            "no_measurement": "no_measurement", "attach": "attachment"}
+OUTCOMES = {
+    "import": "measurements",
+    "import_or_refuse": "measurements",
+    "no_measurement": "no_measurement",
+    "attach": "attachment",
+}
 TOLERANCE = 1e-6
 
 
 def recognises(document: object, path: Path) -> bool:
     """A list of entries with a file and checks beside it."""
     del path
-    return isinstance(document, list) and bool(document) and all(
-        isinstance(entry, dict) and {"file", "outcome"} <= entry.keys() for entry in document
+    return (
+        isinstance(document, list)
+        and bool(document)
+        and all(
+            isinstance(entry, dict) and {"file", "outcome"} <= entry.keys() for entry in document
+        )
     )
 
 
@@ -55,8 +78,13 @@ def entry_verdicts(entry: Mapping[str, Any], folder: Path) -> Iterator[Verdict]:
         reading.check()
     except ParameterError as error:
         allowed = entry["outcome"] == "import_or_refuse"
-        yield verdict(entry, "outcome", entry["outcome"], f"refused: {error}",
-                      "passed" if allowed else "failed")
+        yield verdict(
+            entry,
+            "outcome",
+            entry["outcome"],
+            f"refused: {error}",
+            "passed" if allowed else "failed",
+        )
         return
     yield same(entry, "outcome", OUTCOMES.get(entry["outcome"]), reading.outcome)
     yield from figures(entry, reading)
@@ -91,8 +119,9 @@ def figures(entry: Mapping[str, Any], reading: Reading) -> Iterator[Verdict]:
             continue
         figure = holder.figure(check["quantity"], check["stat"])
         trouble = judge(check, figure)
-        yield verdict(entry, name, expected(check), shown(figure),
-                      "failed" if trouble else "passed", trouble)
+        yield verdict(
+            entry, name, expected(check), shown(figure), "failed" if trouble else "passed", trouble
+        )
 
 
 def holder_of(reading: Reading, key: Any) -> Reading | Measurement | None:
@@ -142,15 +171,23 @@ def labels(entry: Mapping[str, Any], reading: Reading) -> Iterator[Verdict]:
     for wanted in entry.get("labels") or ():
         name = f"{wanted['measurement']} label {wanted['label']}"
         key = wanted["measurement"]
-        holder = reading.measurements[0] if key is None and reading.measurements else (
-            reading.measurement(key))
+        holder = (
+            reading.measurements[0]
+            if key is None and reading.measurements
+            else (reading.measurement(key))
+        )
         if holder is None:
             yield verdict(entry, name, wanted["value"], "no such measurement", "failed")
             continue
         found = holder.label(wanted["label"])
         good = found.value == wanted["value"] and found.reason == wanted.get("reason")
-        yield verdict(entry, name, wanted["value"] or wanted.get("reason"),
-                      found.value or found.reason, "passed" if good else "failed")
+        yield verdict(
+            entry,
+            name,
+            wanted["value"] or wanted.get("reason"),
+            found.value or found.reason,
+            "passed" if good else "failed",
+        )
 
 
 def warnings(entry: Mapping[str, Any], reading: Reading) -> Iterator[Verdict]:
@@ -178,10 +215,20 @@ def same(entry: Mapping[str, Any], figure: str, wanted: object, found: object) -
     return verdict(entry, figure, wanted, found, "passed" if wanted == found else "failed")
 
 
-def verdict(  # noqa: PLR0913 -- the fields of a verdict
-    entry: Mapping[str, Any], figure: str, wanted: object, found: object, outcome: Outcome,
+def verdict(  # noqa: PLR0913, PLR0917 -- the fields of a verdict
+    entry: Mapping[str, Any],
+    figure: str,
+    wanted: object,
+    found: object,
+    outcome: Outcome,
     reason: str = "",
 ) -> Verdict:
     """A verdict of this entry."""
-    return Verdict(case=entry["file"], figure=figure, expected=wanted, computed=found,
-                   outcome=outcome, reason=reason)
+    return Verdict(
+        case=entry["file"],
+        figure=figure,
+        expected=wanted,
+        computed=found,
+        outcome=outcome,
+        reason=reason,
+    )

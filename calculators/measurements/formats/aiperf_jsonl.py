@@ -1,8 +1,8 @@
 """aiperf ``profile_export.jsonl``: one record a request, with the unit beside every value.
 
 Time stamps in nanoseconds exceed 2^53 and are kept as text, digit by digit. A record with an error
-has no TTFT. The metric is ``ttft`` in early files and ``time_to_first_token`` later. Warm-up records
-stay out. Rows are folded into columns while reading, so the file never stands as objects at once.
+has no TTFT. The metric is ``ttft`` in early files and ``time_to_first_token`` later. Warm-ups stay
+out. Rows are folded into columns while reading, so the file never stands as objects at once.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,15 @@ from calculators.measurements.source import Source
 from calculators.measurements.units import canonical
 
 FORMAT: Final = "aiperf-jsonl"
-SAMPLED: Final = ("ttft", "itl", "e2e", "per_request_output_rate", "input_tokens",
-                  "output_tokens", "reasoning_tokens")
+SAMPLED: Final = (
+    "ttft",
+    "itl",
+    "e2e",
+    "per_request_output_rate",
+    "input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+)
 TIMES: Final = (("timestamp_ns",), ("request_start_ns",))
 
 
@@ -46,8 +53,9 @@ class Columns:
         if row.get("error"):
             self.bad += 1
             self.cancelled += metadata.get("was_cancelled") is True
-            self.error = self.error or str(first_at(row, ("error", "type"), ("error", "code"))
-                                           or row["error"])
+            self.error = self.error or str(
+                first_at(row, ("error", "type"), ("error", "code")) or row["error"]
+            )
             return
         self.good += 1
         for name, node in mapping(row.get("metrics")).items():
@@ -93,8 +101,7 @@ def describe(sheet: Sheet, columns: Columns) -> None:
         sheet.note("warmups_left_out", records=columns.warmups)
     for (quantity, unit), values in columns.series.items():
         expected = columns.good if canonical(quantity) != "count" else None
-        sheet.sample(values, quantity, unit_of(quantity, unit), source=quantity,
-                     expected=expected)
+        sheet.sample(values, quantity, unit_of(quantity, unit), source=quantity, expected=expected)
         if canonical(quantity) == "count" and len(values) == columns.good:
             total = sum(value for value in values if isinstance(value, int | float))
             sheet.put(total, quantity, "total", source=quantity, computed="sum over records")

@@ -54,8 +54,11 @@ def columns(report: Mapping[str, Any], raw: Any) -> Mapping[str, Any]:
     """A benchmark's row by column name, whatever the version."""
     names = report.get("result_columns")
     if isinstance(names, list):
-        return dict(zip(map(str, names), sequence(raw), strict=False)) if raw is not None else {
-            "result": None}
+        return (
+            dict(zip(map(str, names), sequence(raw), strict=False))
+            if raw is not None
+            else {"result": None}
+        )
     if isinstance(raw, dict):
         return {**raw, "result": raw.get("result")}
     return {"result": raw}

@@ -18,10 +18,16 @@ FORMAT: Final = "bencher"
 def claims(source: Source) -> bool:
     """Every member is an object of measures with values."""
     value = source.value
-    return isinstance(value, dict) and bool(value) and all(
-        isinstance(measures, dict) and measures
-        and all(has(node, "value") for node in measures.values())
-        for measures in value.values())
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(
+            isinstance(measures, dict)
+            and measures
+            and all(has(node, "value") for node in measures.values())
+            for measures in value.values()
+        )
+    )
 
 
 def read(source: Source) -> Reading:

@@ -16,12 +16,16 @@ def first(value: Any) -> Any:
 
 
 KINDS: Final[dict[str, Callable[[Any], bool]]] = {
-    "mlperf_system": lambda v: has(v, "system_name") and (
-        has(v, "accelerator_model_name") or has(v, "host_processor_model_name")),
+    "mlperf_system": lambda v: (
+        has(v, "system_name")
+        and (has(v, "accelerator_model_name") or has(v, "host_processor_model_name"))
+    ),
     "mlperf_measurements": lambda v: has(v, "input_data_types", "weight_data_types"),
     "mlperf_accuracy": lambda v: has(first(v), "qsl_idx", "data"),
-    "asv_benchmarks": lambda v: isinstance(v, dict) and any(
-        has(node, "code", "unit") or has(node, "code", "type") for node in v.values()),
+    "asv_benchmarks": lambda v: (
+        isinstance(v, dict)
+        and any(has(node, "code", "unit") or has(node, "code", "type") for node in v.values())
+    ),
     "asv_machine": lambda v: has(v, "machine", "cpu", "ram"),
     "aiperf_inputs": lambda v: has(at(v, "data", 0), "session_id", "payloads"),
 }

@@ -1,4 +1,4 @@
-"""genai-perf and aiperf summaries as CSV: two tables in one file, the unit inside the metric's name.
+"""genai-perf and aiperf summaries as CSV: two tables in one file, units inside the names.
 
 Columns differ between versions and are read by name. Integers are printed as ``89.00``; nanosecond
 time stamps are rounded to a float and therefore not taken. The two tables are separated by a blank
@@ -22,8 +22,9 @@ def claims(source: Source) -> bool:
     """A table that begins with the column ``Metric``."""
     first = source.head.lstrip().split("\n", 1)[0]
     columns = head_of(first)
-    return len(columns) > 1 and columns[0] == "Metric" and (
-        columns[1] == "Value" or "avg" in columns)
+    return (
+        len(columns) > 1 and columns[0] == "Metric" and (columns[1] == "Value" or "avg" in columns)
+    )
 
 
 def read(source: Source) -> Reading:
@@ -56,7 +57,9 @@ def take(sheet: Sheet, row: Row) -> None:
 
 def differing_counts(sheet: Sheet) -> None:
     """Reasoning and visible tokens of one table are counted over different numbers of requests."""
-    reasoning, output = sheet.value("reasoning_tokens", "total"), sheet.value("output_tokens",
-                                                                              "total")
+    reasoning, output = (
+        sheet.value("reasoning_tokens", "total"),
+        sheet.value("output_tokens", "total"),
+    )
     if reasoning and output:
         sheet.note("reasoning_share", reasoning=reasoning, output=output)

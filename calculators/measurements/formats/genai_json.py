@@ -41,8 +41,9 @@ def read(source: Source) -> Reading:
     if not metrics_in(source.value):
         raise ParameterError("file", "aggregate_of_runs")
     trouble: list[Note] = []
-    found = [run(document) for document in source.documents(trouble)
-             if isinstance(document.value, dict)]
+    found = [
+        run(document) for document in source.documents(trouble) if isinstance(document.value, dict)
+    ]
     return measured(FORMAT, found, *trouble)
 
 
@@ -50,8 +51,8 @@ def run(document: Document) -> Measurement:
     """The metrics of one run."""
     sheet = Sheet(document.value, document.position, document.pointer)
     for name in (*QUANTITIES, *TOTALS):
-        node = sheet.node.get(name)
-        if has(node, "unit"):
+        node = mapping(sheet.node.get(name))
+        if "unit" in node:
             sheet.skip(name)
             metric(sheet, name, str(node["unit"]), node)
     config(sheet)
@@ -65,17 +66,34 @@ def run(document: Document) -> Measurement:
 def config(sheet: Sheet) -> None:
     """What ``input_config`` says of model, load and endpoint."""
     given = sheet.take("input_config")
-    sheet.label("model", first_at(given, ("endpoint", "model_names", 0), ("model_names", 0),
-                                  ("models", "items", 0, "name"), ("models", 0), ("model",)))
+    sheet.label(
+        "model",
+        first_at(
+            given,
+            ("endpoint", "model_names", 0),
+            ("model_names", 0),
+            ("models", "items", 0, "name"),
+            ("models", 0),
+            ("model",),
+        ),
+    )
     sheet.label("backend", first_at(given, ("endpoint", "backend"), ("backend",)))
     sheet.label("tool_version", sheet.take("aiperf_version"))
     sheet.label("schema_version", sheet.take("schema_version"))
     sheet.label("date", sheet.take("start_time"))
     sheet.skip("end_time", "was_cancelled", "telemetry_data", "telemetry_stats", "sessions")
-    load = {"concurrency": (("loadgen", "concurrency"), ("concurrency",),
-                            ("perf_analyzer", "stimulus", "concurrency")),
-            "request_rate": (("loadgen", "request_rate"), ("request_rate",),
-                             ("perf_analyzer", "stimulus", "request_rate"))}
+    load = {
+        "concurrency": (
+            ("loadgen", "concurrency"),
+            ("concurrency",),
+            ("perf_analyzer", "stimulus", "concurrency"),
+        ),
+        "request_rate": (
+            ("loadgen", "request_rate"),
+            ("request_rate",),
+            ("perf_analyzer", "stimulus", "request_rate"),
+        ),
+    }
     for quantity, paths in load.items():
         raw = first_at(given, *paths)
         if isinstance(raw, int | float | str):
@@ -90,7 +108,8 @@ def errors(sheet: Sheet) -> None:
     sheet.label("error", first_at(listed, (0, "error_details", "type"), (0, "type")))
     counts = [node["count"] for node in listed if has(node, "count")]
     if counts and not sheet.has("n_failure") and all(isinstance(c, int) for c in counts):
-        sheet.put(sum(counts), "n_failure", source="error_summary",
-                  computed="sum of error_summary counts")
+        sheet.put(
+            sum(counts), "n_failure", source="error_summary", computed="sum of error_summary counts"
+        )
     if sheet.value("n_failure"):
         sheet.note("failures_outside_statistics", failed=sheet.value("n_failure"))

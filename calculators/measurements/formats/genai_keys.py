@@ -12,25 +12,37 @@ from calculators.measurements.units import canonical, known
 
 # metric name → (quantity, the stat of a metric that has only an average)
 QUANTITIES: Final[dict[str, str]] = {
-    "time_to_first_token": "ttft", "ttft": "ttft",
-    "inter_token_latency": "itl", "request_latency": "e2e",
+    "time_to_first_token": "ttft",
+    "ttft": "ttft",
+    "inter_token_latency": "itl",
+    "request_latency": "e2e",
     "output_token_throughput_per_user": "per_request_output_rate",
     "output_token_throughput_per_request": "per_request_output_rate",
     "output_token_throughput": "output_token_throughput",
     "total_token_throughput": "total_token_throughput",
     "request_throughput": "request_throughput",
-    "benchmark_duration": "duration", "request_count": "n_success",
+    "benchmark_duration": "duration",
+    "request_count": "n_success",
     "error_request_count": "n_failure",
-    "input_sequence_length": "input_tokens", "output_sequence_length": "output_tokens",
+    "input_sequence_length": "input_tokens",
+    "output_sequence_length": "output_tokens",
     "reasoning_token_count": "reasoning_tokens",
 }
 TOTALS: Final[dict[str, str]] = {
-    "total_input_sequence_length": "input_tokens", "total_isl": "input_tokens",
-    "total_output_sequence_length": "output_tokens", "total_osl": "output_tokens",
+    "total_input_sequence_length": "input_tokens",
+    "total_isl": "input_tokens",
+    "total_output_sequence_length": "output_tokens",
+    "total_osl": "output_tokens",
     "total_reasoning_tokens": "reasoning_tokens",
 }
-STATS: Final = {"avg": "mean", "mean": "mean", "min": "min", "max": "max", "std": "std",
-                "sum": "total"}
+STATS: Final = {
+    "avg": "mean",
+    "mean": "mean",
+    "min": "min",
+    "max": "max",
+    "std": "std",
+    "sum": "total",
+}
 
 
 def stat_of(word: str) -> str | None:
@@ -41,8 +53,9 @@ def stat_of(word: str) -> str | None:
 def metric(sheet: Sheet, name: str, unit: str, stats: Mapping[str, Any]) -> None:
     """The figures of one metric. A metric with an average alone is a plain number."""
     if name in TOTALS:
-        sheet.put(stats.get("avg"), TOTALS[name], "total", unit_of("input_tokens", unit),
-                  source=name)
+        sheet.put(
+            stats.get("avg"), TOTALS[name], "total", unit_of("input_tokens", unit), source=name
+        )
         return
     quantity = QUANTITIES[name]
     given = {word: raw for word, raw in stats.items() if raw is not None and stat_of(word)}

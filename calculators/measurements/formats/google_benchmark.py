@@ -22,8 +22,11 @@ def claims(source: Source) -> bool:
     """A context and rows with times."""
     first = at(source.value, "benchmarks", 0)
     return has(source.value, "context", "benchmarks") and (
-        first is None or any(key in first for key in ("real_time", "error_occurred", "run_type",
-                                                      "rms", "cpu_time")))
+        first is None
+        or any(
+            key in first for key in ("real_time", "error_occurred", "run_type", "rms", "cpu_time")
+        )
+    )
 
 
 def read(source: Source) -> Reading:
@@ -47,8 +50,16 @@ def row(node: Mapping[str, Any], index: int, context: Mapping[str, Any]) -> Meas
     stat = "mean"
     if sheet.take("run_type") == "aggregate":
         stat = AGGREGATES.get(str(sheet.node.get("aggregate_name")))  # type: ignore[assignment]
-    sheet.skip("aggregate_name", "aggregate_unit", "run_name", "time_unit", "threads",
-               "repetition_index", "family_index", "per_family_instance_index")
+    sheet.skip(
+        "aggregate_name",
+        "aggregate_unit",
+        "run_name",
+        "time_unit",
+        "threads",
+        "repetition_index",
+        "family_index",
+        "per_family_instance_index",
+    )
     unit = str(node.get("time_unit") or "")
     for key, quantity in (("real_time", "run_time"), ("cpu_time", "cpu_time")):
         if unit or stat == "cv":

@@ -27,24 +27,33 @@ METRICS: Final = {
     "prompt_token_count": ("input_tokens", ""),
     "output_token_count": ("output_tokens", ""),
 }
-STATS: Final = {"mean": "mean", "median": "p50", "std_dev": "std", "min": "min", "max": "max",
-                "total_sum": "total"}
+STATS: Final = {
+    "mean": "mean",
+    "median": "p50",
+    "std_dev": "std",
+    "min": "min",
+    "max": "max",
+    "total_sum": "total",
+}
 
 
 def claims(source: Source) -> bool:
     """Benchmarks with metrics per status."""
     first = at(source.value, "benchmarks", 0)
-    return has(first, "metrics") and isinstance(at(first, "metrics"), dict) or (
-        has(source.value, "benchmarks") and at(source.value, "metadata", "guidellm_version")
-        is not None)
+    return (has(first, "metrics") and isinstance(at(first, "metrics"), dict)) or (
+        has(source.value, "benchmarks")
+        and at(source.value, "metadata", "guidellm_version") is not None
+    )
 
 
 def read(source: Source) -> Reading:
     """One measurement a benchmark."""
     report = mapping(source.value)
-    found = [benchmark(node, index, report)
-             for index, node in enumerate(sequence(report.get("benchmarks")))
-             if isinstance(node, dict)]
+    found = [
+        benchmark(node, index, report)
+        for index, node in enumerate(sequence(report.get("benchmarks")))
+        if isinstance(node, dict)
+    ]
     return measured(FORMAT, found, *generation(report))
 
 
@@ -58,10 +67,29 @@ def generation(report: Mapping[str, Any]) -> list[Note]:
 def benchmark(node: Mapping[str, Any], index: int, report: Mapping[str, Any]) -> Measurement:
     """One rate."""
     sheet = Sheet(node, index, below("", "benchmarks", index))
-    sheet.skip("type_", "id_", "run_id", "config", "metrics", "requests", "scheduler_state",
-               "scheduler_metrics", "scheduler", "backend", "environment", "start_time",
-               "end_time", "warmup_duration", "cooldown_duration", "args", "run_stats", "worker",
-               "request_loader", "benchmarker", "request_totals")
+    sheet.skip(
+        "type_",
+        "id_",
+        "run_id",
+        "config",
+        "metrics",
+        "requests",
+        "scheduler_state",
+        "scheduler_metrics",
+        "scheduler",
+        "backend",
+        "environment",
+        "start_time",
+        "end_time",
+        "warmup_duration",
+        "cooldown_duration",
+        "args",
+        "run_stats",
+        "worker",
+        "request_loader",
+        "benchmarker",
+        "request_totals",
+    )
     counts(sheet)
     for name, (quantity, unit) in METRICS.items():
         distribution(sheet, name, quantity, unit)
@@ -74,11 +102,21 @@ def benchmark(node: Mapping[str, Any], index: int, report: Mapping[str, Any]) ->
 
 def counts(sheet: Sheet) -> None:
     """Requests by status."""
-    totals = mapping(first_at(
-        sheet.node, ("metrics", "request_totals"), ("run_stats", "requests_made"),
-        ("scheduler_metrics", "requests_made"), ("request_totals",)))
-    for quantity, key in (("n_success", "successful"), ("n_failure", "errored"),
-                          ("n_incomplete", "incomplete"), ("n_requests", "total")):
+    totals = mapping(
+        first_at(
+            sheet.node,
+            ("metrics", "request_totals"),
+            ("run_stats", "requests_made"),
+            ("scheduler_metrics", "requests_made"),
+            ("request_totals",),
+        )
+    )
+    for quantity, key in (
+        ("n_success", "successful"),
+        ("n_failure", "errored"),
+        ("n_incomplete", "incomplete"),
+        ("n_requests", "total"),
+    ):
         if key in totals:
             sheet.put(totals[key], quantity, source=f"request_totals {key}")
     if sheet.value("n_incomplete"):
@@ -116,17 +154,31 @@ def percentile(word: str) -> str:
 def duration(sheet: Sheet) -> None:
     """Stated, or the difference of the time stamps."""
     sheet.number("duration", "duration", unit="s")
-    start, end = (first_at(sheet.node, (key,), ("run_stats", key)) for key in
-                  ("start_time", "end_time"))
+    start, end = (
+        first_at(sheet.node, (key,), ("run_stats", key)) for key in ("start_time", "end_time")
+    )
     if not sheet.has("duration") and isinstance(start, float) and isinstance(end, float):
-        sheet.put(end - start, "duration", None, "s", source="start_time, end_time",
-                  computed="end_time - start_time")
+        sheet.put(
+            end - start,
+            "duration",
+            None,
+            "s",
+            source="start_time, end_time",
+            computed="end_time - start_time",
+        )
 
 
 def load(sheet: Sheet) -> None:
-    """The rate or the number of streams that was asked for; a scheduler's own ceiling is neither."""
-    strategy = mapping(first_at(sheet.node, ("config", "strategy"), ("scheduler", "strategy"),
-                                ("args", "strategy"), ("strategy",)))
+    """The rate or the streams that were asked for; a scheduler's own ceiling is neither."""
+    strategy = mapping(
+        first_at(
+            sheet.node,
+            ("config", "strategy"),
+            ("scheduler", "strategy"),
+            ("args", "strategy"),
+            ("strategy",),
+        )
+    )
     kind = first_at(strategy, ("type_",), ("kind",))
     if "rate" in strategy:
         sheet.put(strategy["rate"], "request_rate", source="strategy rate", null="not_applicable")
@@ -139,23 +191,45 @@ def load(sheet: Sheet) -> None:
     else:
         cap = mapping(first_at(sheet.node, ("config", "profile"), ("args", "profile")))
         if "max_concurrency" in cap:
-            sheet.put(cap["max_concurrency"], "concurrency", source="profile max_concurrency",
-                      null="not_applicable")
+            sheet.put(
+                cap["max_concurrency"],
+                "concurrency",
+                source="profile max_concurrency",
+                null="not_applicable",
+            )
     sheet.label("scenario", kind)
 
 
 def labels(sheet: Sheet, report: Mapping[str, Any]) -> None:
     """Model and versions, wherever the generation puts them."""
-    sheet.label("model", first_at(
-        sheet.node, ("config", "backend", "model"), ("backend", "model"),
-        ("worker", "backend_model"), ("benchmarker", "backend", "model"),
-        ("args", "backend", "model")) or first_at(
-        report, ("config", "spec", "backend", "model"), ("args", "model"),
-        ("args", "backend_kwargs", "model")))
+    sheet.label(
+        "model",
+        first_at(
+            sheet.node,
+            ("config", "backend", "model"),
+            ("backend", "model"),
+            ("worker", "backend_model"),
+            ("benchmarker", "backend", "model"),
+            ("args", "backend", "model"),
+        )
+        or first_at(
+            report,
+            ("config", "spec", "backend", "model"),
+            ("args", "model"),
+            ("args", "backend_kwargs", "model"),
+        ),
+    )
     sheet.label("tool_version", at(report, "metadata", "guidellm_version"))
     sheet.label("schema_version", at(report, "metadata", "version"))
-    sheet.label("backend", first_at(sheet.node, ("config", "backend", "kind"),
-                                    ("worker", "backend_type"), ("backend", "type_")))
+    sheet.label(
+        "backend",
+        first_at(
+            sheet.node,
+            ("config", "backend", "kind"),
+            ("worker", "backend_type"),
+            ("backend", "type_"),
+        ),
+    )
 
 
 def samples(sheet: Sheet) -> None:
@@ -166,5 +240,10 @@ def samples(sheet: Sheet) -> None:
         quantity, unit = METRICS[name]
         values = [value for row in rows if (value := at(row, name)) is not None]
         if values:
-            sheet.sample(values, quantity, unit, source=f"requests/successful {name}",
-                         expected=done if isinstance(done, int) else None)
+            sheet.sample(
+                values,
+                quantity,
+                unit,
+                source=f"requests/successful {name}",
+                expected=done if isinstance(done, int) else None,
+            )

@@ -24,8 +24,10 @@ def claims(source: Source) -> bool:
 
 def read(source: Source) -> Reading:
     """One measurement a command."""
-    found = [command(mapping(node), index)
-             for index, node in enumerate(sequence(mapping(source.value).get("results")))]
+    found = [
+        command(mapping(node), index)
+        for index, node in enumerate(sequence(mapping(source.value).get("results")))
+    ]
     return measured(FORMAT, found)
 
 

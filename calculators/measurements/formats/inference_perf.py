@@ -17,17 +17,27 @@ from calculators.measurements.source import Document, Source
 
 FORMAT: Final = "inference-perf"
 LATENCIES: Final = {
-    "request_latency": "e2e", "time_to_first_token": "ttft", "time_per_output_token": "tpot",
-    "inter_token_latency": "itl", "normalized_time_per_output_token": "ntpot",
+    "request_latency": "e2e",
+    "time_to_first_token": "ttft",
+    "time_per_output_token": "tpot",
+    "inter_token_latency": "itl",
+    "normalized_time_per_output_token": "ntpot",
 }
 THROUGHPUTS: Final = {
-    "requests_per_sec": "request_throughput", "output_tokens_per_sec": "output_token_throughput",
+    "requests_per_sec": "request_throughput",
+    "output_tokens_per_sec": "output_token_throughput",
     "input_tokens_per_sec": "input_token_throughput",
     "total_tokens_per_sec": "total_token_throughput",
 }
 LENGTHS: Final = {"prompt_len": "input_tokens", "output_len": "output_tokens"}
-STATS: Final = {"mean": "mean", "median": "p50", "min": "min", "max": "max", "std": "std",
-                "std_dev": "std"}
+STATS: Final = {
+    "mean": "mean",
+    "median": "p50",
+    "min": "min",
+    "max": "max",
+    "std": "std",
+    "std_dev": "std",
+}
 
 
 def claims(source: Source) -> bool:
@@ -38,8 +48,9 @@ def claims(source: Source) -> bool:
 def read(source: Source) -> Reading:
     """One measurement: a stage or a pooled summary."""
     trouble: list[Note] = []
-    found = [run(document) for document in source.documents(trouble)
-             if isinstance(document.value, dict)]
+    found = [
+        run(document) for document in source.documents(trouble) if isinstance(document.value, dict)
+    ]
     pooled = [Note(code="pools_all_rates")] if "summary" in source.name.rsplit("/", 1)[-1] else []
     return measured(FORMAT, found, *pooled, *trouble)
 

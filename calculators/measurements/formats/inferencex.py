@@ -1,7 +1,7 @@
 """InferenceX (InferenceMAX) aggregates and the experimental serving results.
 
-process_result.py @00e51cc7 divides every ``*_ms`` by 1000 and removes the suffix: ``median_ttft`` is
-seconds. From every TPOT key it derives an ``intvty`` key, 1000 / value, so ``p99_intvty`` is the
+process_result.py @00e51cc7 divides every ``*_ms`` by 1000 and removes the suffix: ``median_ttft``
+is seconds. From every TPOT key it derives an ``intvty`` key, 1000 / value, so ``p99_intvty`` is the
 *slow* end and ``std_intvty`` is no standard deviation: only the median is taken, the rest is kept
 as extra. ``tput_per_gpu`` is total tokens (input and output) over GPUs; a multi-node file divides
 output by decode GPUs only. No failures, client version or run address are in the file.
@@ -23,9 +23,11 @@ def claims(source: Source) -> bool:
     value = source.value
     if isinstance(value, list) and value:
         value = value[0]
-    return has(value, "tput_per_gpu") or (isinstance(value, dict) and any(
-        (match := KEY.match(key)) is not None and not match[3] for key in value
-    ) and has(value, "completed", "duration"))
+    return has(value, "tput_per_gpu") or (
+        isinstance(value, dict)
+        and any((match := KEY.match(key)) is not None and not match[3] for key in value)
+        and has(value, "completed", "duration")
+    )
 
 
 def read(source: Source) -> Reading:
@@ -35,17 +37,22 @@ def read(source: Source) -> Reading:
     for document in source.documents(trouble):
         nodes = document.value if isinstance(document.value, list) else [document.value]
         for index, node in enumerate(nodes):
-            pointer = f"{document.pointer}/{index}" if nodes is document.value else (
-                document.pointer)
+            pointer = (
+                f"{document.pointer}/{index}" if nodes is document.value else (document.pointer)
+            )
             found.append(run(Sheet(mapping(node), len(found), pointer)))
     return measured(FORMAT, found, *trouble)
 
 
 def run(sheet: Sheet) -> Measurement:
     """One result of either kind."""
-    for name, keys in (("model", ("model_id", "model")), ("device", ("hw",)),
-                       ("backend", ("backend", "framework")), ("date", ("date",)),
-                       ("label", ("label",))):
+    for name, keys in (
+        ("model", ("model_id", "model")),
+        ("device", ("hw",)),
+        ("backend", ("backend", "framework")),
+        ("date", ("date",)),
+        ("label", ("label",)),
+    ):
         for key in keys:
             sheet.label(name, sheet.take(key))
     sheet.number("num_prompts", "n_requests")

@@ -20,10 +20,14 @@ STATS: Final = {"avg": "mean", "min": "min", "max": "max", "med": "p50"}
 def claims(source: Source) -> bool:
     """A summary with k6's built-in metrics, or a stream of points."""
     metrics = at(source.value, "metrics")
-    return (isinstance(metrics, dict) and any(
-        name in metrics for name in ("http_req_duration", "iteration_duration", "iterations"))
-    ) or (has(source.value, "type", "metric", "data") and source.value["type"] in
-          {"Metric", "Point"})
+    return (
+        isinstance(metrics, dict)
+        and any(
+            name in metrics for name in ("http_req_duration", "iteration_duration", "iterations")
+        )
+    ) or (
+        has(source.value, "type", "metric", "data") and source.value["type"] in {"Metric", "Point"}
+    )
 
 
 def read(source: Source) -> Reading:

@@ -16,9 +16,24 @@ from calculators.measurements.tables import head_of, rows_of
 
 FORMAT: Final = "llama-bench"
 ABSENT: Final = frozenset(
-    {"ttft", "tpot", "itl", "ntpot", "e2e", "queue", "schedule_delay", "n_requests", "n_success",
-     "n_failure", "concurrency", "request_rate", "request_throughput", "output_token_throughput",
-     "input_token_throughput", "total_token_throughput"}
+    {
+        "ttft",
+        "tpot",
+        "itl",
+        "ntpot",
+        "e2e",
+        "queue",
+        "schedule_delay",
+        "n_requests",
+        "n_success",
+        "n_failure",
+        "concurrency",
+        "request_rate",
+        "request_throughput",
+        "output_token_throughput",
+        "input_token_throughput",
+        "total_token_throughput",
+    }
 )
 
 
@@ -42,8 +57,9 @@ def head_line(text: str) -> str:
 def read(source: Source) -> Reading:
     """One measurement a row."""
     trouble: list[Note] = []
-    found = [row(node, index, pointer)
-             for index, (pointer, node) in enumerate(nodes(source, trouble))]
+    found = [
+        row(node, index, pointer) for index, (pointer, node) in enumerate(nodes(source, trouble))
+    ]
     return measured(FORMAT, found, *trouble)
 
 
@@ -52,7 +68,7 @@ def nodes(source: Source, trouble: list[Note]) -> Iterator[tuple[str, Mapping[st
     if source.first is None:
         before, _, _ = source.text.partition(head_line(source.head))
         start = before.count("\n") + 1
-        for line in rows_of(source.text[len(before):], start):
+        for line in rows_of(source.text[len(before) :], start):
             yield f"L{line.line}", line.cells
         return
     for document in source.documents(trouble):
@@ -103,7 +119,12 @@ def labels(sheet: Sheet, prompt: int, generated: int) -> None:
     depth = tokens(sheet.take("n_depth"))
     name = "+".join(filter(None, parts)) + (f" @ d{depth}" if depth else "")
     sheet.label("test", sheet.node.get("test") or name)
-    for label, key in (("model", "model_type"), ("device", "gpu_info"), ("device", "cpu_info"),
-                       ("commit", "build_commit"), ("date", "test_time"),
-                       ("backend", "backends")):
+    for label, key in (
+        ("model", "model_type"),
+        ("device", "gpu_info"),
+        ("device", "cpu_info"),
+        ("commit", "build_commit"),
+        ("date", "test_time"),
+        ("backend", "backends"),
+    ):
         sheet.label(label, sheet.take(key))

@@ -16,11 +16,15 @@ from calculators.measurements.units import canonical, known
 
 FORMAT: Final = "llm-d-report"
 LATENCIES: Final = {
-    "time_to_first_token": "ttft", "time_per_output_token": "tpot", "inter_token_latency": "itl",
-    "request_latency": "e2e", "normalized_time_per_output_token": "ntpot",
+    "time_to_first_token": "ttft",
+    "time_per_output_token": "tpot",
+    "inter_token_latency": "itl",
+    "request_latency": "e2e",
+    "normalized_time_per_output_token": "ntpot",
 }
 RATES: Final = {
-    "request_rate": "request_throughput", "requests_per_sec": "request_throughput",
+    "request_rate": "request_throughput",
+    "requests_per_sec": "request_throughput",
     "output_token_rate": "output_token_throughput",
     "output_tokens_per_sec": "output_token_throughput",
     "input_token_rate": "input_token_throughput",
@@ -29,26 +33,33 @@ RATES: Final = {
     "total_tokens_per_sec": "total_token_throughput",
 }
 LENGTHS: Final = {"input_length": "input_tokens", "output_length": "output_tokens"}
-STATS: Final = {"mean": "mean", "min": "min", "max": "max", "std": "std", "stddev": "std",
-                "median": "p50"}
+STATS: Final = {
+    "mean": "mean",
+    "min": "min",
+    "max": "max",
+    "std": "std",
+    "stddev": "std",
+    "median": "p50",
+}
 PERCENTILE: Final = re.compile(r"p\d+(p\d+)?\Z")
-ISO_DURATION: Final = re.compile(
-    r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?\Z"
-)
+ISO_DURATION: Final = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?\Z")
 
 
 def claims(source: Source) -> bool:
     """Version, scenario and results (0.2) or metrics (0.1)."""
     return has(source.value, "version", "scenario") and (
         has(at(source.value, "results"), "request_performance")
-        or has(source.value, "metrics") or has(source.value, "results"))
+        or has(source.value, "metrics")
+        or has(source.value, "results")
+    )
 
 
 def read(source: Source) -> Reading:
     """One report."""
     trouble: list[Note] = []
-    found = [run(document) for document in source.documents(trouble)
-             if isinstance(document.value, dict)]
+    found = [
+        run(document) for document in source.documents(trouble) if isinstance(document.value, dict)
+    ]
     return measured(FORMAT, found, *trouble)
 
 
@@ -56,8 +67,9 @@ def run(document: Document) -> Measurement:
     """The aggregate of one report."""
     sheet = Sheet(document.value, document.position, document.pointer)
     sheet.skip("results", "metrics", "scenario", "run", "version")
-    node = first_at(sheet.node, ("results", "request_performance", "aggregate"), ("metrics",),
-                    ("results",))
+    node = first_at(
+        sheet.node, ("results", "request_performance", "aggregate"), ("metrics",), ("results",)
+    )
     requests(sheet, mapping(at(node, "requests")))
     for names, place in ((LATENCIES, "latency"), (RATES, "throughput"), (LENGTHS, "requests")):
         for name, quantity in names.items():
@@ -72,8 +84,11 @@ def run(document: Document) -> Measurement:
 
 def requests(sheet: Sheet, node: Any) -> None:
     """Requests in all and failed; the successes are the difference."""
-    for key, quantity in (("total", "n_requests"), ("failures", "n_failure"),
-                          ("incomplete", "n_incomplete")):
+    for key, quantity in (
+        ("total", "n_requests"),
+        ("failures", "n_failure"),
+        ("incomplete", "n_incomplete"),
+    ):
         if key in node:
             sheet.put(node[key], quantity, source=f"requests {key}")
     total, failed = sheet.value("n_requests"), sheet.value("n_failure")
@@ -96,8 +111,13 @@ def statistics(sheet: Sheet, node: Any, quantity: str, name: str) -> None:
     for word, raw in block.items():
         stat = STATS.get(word) or (word if PERCENTILE.match(word) else None)
         if stat is not None:
-            sheet.put(raw, quantity, stat.replace("p", ".").replace(".", "p", 1)
-                      if PERCENTILE.match(stat) else stat, unit, source=f"{name} {word}")
+            sheet.put(
+                raw,
+                quantity,
+                stat.replace("p", ".").replace(".", "p", 1) if PERCENTILE.match(stat) else stat,
+                unit,
+                source=f"{name} {word}",
+            )
 
 
 def load(sheet: Sheet) -> None:
@@ -123,20 +143,32 @@ def seconds(raw: Any) -> Any:
 def labels(sheet: Sheet) -> None:
     """The first inference engine of the stack stands for the run; others are counted."""
     stack = at(sheet.node, "scenario", "stack")
-    engines = [node for node in stack if at(node, "standardized", "kind") == "inference_engine"] \
-        if isinstance(stack, list) else []
+    engines = (
+        [node for node in stack if at(node, "standardized", "kind") == "inference_engine"]
+        if isinstance(stack, list)
+        else []
+    )
     engine = engines[0] if engines else None
-    sheet.label("model", first_at(engine, ("standardized", "model", "name"))
-                or at(sheet.node, "scenario", "model", "name"))
-    sheet.label("device", first_at(engine, ("standardized", "accelerator", "model"))
-                or at(sheet.node, "scenario", "host", "accelerator", 0, "model"))
-    sheet.label("server_version", at(engine, "standardized", "tool_version") or at(
-        sheet.node, "scenario", "platform", "engine", 0, "version"))
-    sheet.label("tool_version", at(sheet.node, "scenario", "load", "standardized",
-                                   "tool_version"))
+    sheet.label(
+        "model",
+        first_at(engine, ("standardized", "model", "name"))
+        or at(sheet.node, "scenario", "model", "name"),
+    )
+    sheet.label(
+        "device",
+        first_at(engine, ("standardized", "accelerator", "model"))
+        or at(sheet.node, "scenario", "host", "accelerator", 0, "model"),
+    )
+    sheet.label(
+        "server_version",
+        at(engine, "standardized", "tool_version")
+        or at(sheet.node, "scenario", "platform", "engine", 0, "version"),
+    )
+    sheet.label("tool_version", at(sheet.node, "scenario", "load", "standardized", "tool_version"))
     sheet.label("schema_version", sheet.node.get("version"))
-    sheet.label("date", first_at(sheet.node, ("run", "time", "start"), ("metrics", "time",
-                                                                        "start")))
+    sheet.label(
+        "date", first_at(sheet.node, ("run", "time", "start"), ("metrics", "time", "start"))
+    )
     if len(engines) > 1:
         sheet.note("several_engines", engines=len(engines))
     failed = at(sheet.node, "results", "session_performance", "sessions", "failed")

@@ -33,8 +33,11 @@ LATENCIES: Final = ("ttft", "itl", "e2e", "per_request_output_rate")
 
 def claims(source: Source) -> bool:
     """The flat summary, or an array of responses."""
-    return has(source.value, "results_num_requests_started") or has(
-        source.value, "results_number_errors") or has(at(sequence(source.value), 0), *ROW)
+    return (
+        has(source.value, "results_num_requests_started")
+        or has(source.value, "results_number_errors")
+        or has(at(sequence(source.value), 0), *ROW)
+    )
 
 
 def read(source: Source) -> Reading:
@@ -70,13 +73,19 @@ def counts(sheet: Sheet) -> None:
     sheet.number("results_number_errors", "n_failure")
     sheet.number("num_concurrent_requests", "concurrency")
     sheet.number("results_mean_output_throughput_token_per_s", "output_token_throughput")
-    sheet.number("results_num_completed_requests_per_min", "request_throughput", None,
-                 "requests/min")
+    sheet.number(
+        "results_num_completed_requests_per_min", "request_throughput", None, "requests/min"
+    )
     done, rate = sheet.value("n_success"), sheet.value("request_throughput")
     if done and rate:
-        sheet.put(done / rate, "duration", None, "s",
-                  source="results_num_completed_requests_per_min",
-                  computed="completed requests / completed per minute * 60")
+        sheet.put(
+            done / rate,
+            "duration",
+            None,
+            "s",
+            source="results_num_completed_requests_per_min",
+            computed="completed requests / completed per minute * 60",
+        )
     if sheet.value("n_failure"):
         sheet.note("errors_may_be_short_answers", failed=sheet.value("n_failure"))
 

@@ -33,8 +33,9 @@ def read(source: Source) -> Reading:
     sheet = Sheet({}, 0, "")
     sheet.put(len(rows), "n_requests", source="rows")
     sheet.put(len(good), "n_success", source="ttft", computed="rows with a first token")
-    sheet.put(len(rows) - len(good), "n_failure", source="ttft",
-              computed="rows without a first token")
+    sheet.put(
+        len(rows) - len(good), "n_failure", source="ttft", computed="rows without a first token"
+    )
     if len(good) < len(rows):
         sheet.note("rows_without_token", rows=len(rows) - len(good))
     samples(sheet, good)
@@ -52,14 +53,26 @@ def samples(sheet: Sheet, good: list[Row]) -> None:
         return
     sheet.sample((row.cells["ttft"] for row in good), "ttft", "s", source="ttft", expected=None)
     if {"launch_time", "finish_time"} <= good[0].cells.keys():
-        sheet.sample((elapsed(row) for row in good), "e2e", "s",
-                     source="finish_time - launch_time", expected=None)
-    for column, quantity in (("prompt_tokens", "input_tokens"),
-                             ("generation_tokens", "output_tokens")):
+        sheet.sample(
+            (elapsed(row) for row in good),
+            "e2e",
+            "s",
+            source="finish_time - launch_time",
+            expected=None,
+        )
+    for column, quantity in (
+        ("prompt_tokens", "input_tokens"),
+        ("generation_tokens", "output_tokens"),
+    ):
         counts = [settle(row.cells[column])[0] for row in good]
         if all(count is not None for count in counts):
-            sheet.put(sum(filter(None, counts)), quantity, "total", source=column,
-                      computed="sum over rows")
+            sheet.put(
+                sum(filter(None, counts)),
+                quantity,
+                "total",
+                source=column,
+                computed="sum over rows",
+            )
 
 
 def elapsed(row: Row) -> float | None:

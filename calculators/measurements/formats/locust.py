@@ -13,13 +13,18 @@ from calculators.measurements.tables import Row, head_of, rows_of
 
 FORMAT: Final = "locust"
 COLUMNS: Final = {
-    "Request Count": ("n_requests", None, ""), "# requests": ("n_requests", None, ""),
-    "Failure Count": ("n_failure", None, ""), "# failures": ("n_failure", None, ""),
-    "Median Response Time": ("e2e", "p50", "ms"), "Median response time": ("e2e", "p50", "ms"),
+    "Request Count": ("n_requests", None, ""),
+    "# requests": ("n_requests", None, ""),
+    "Failure Count": ("n_failure", None, ""),
+    "# failures": ("n_failure", None, ""),
+    "Median Response Time": ("e2e", "p50", "ms"),
+    "Median response time": ("e2e", "p50", "ms"),
     "Average Response Time": ("e2e", "mean", "ms"),
     "Average response time": ("e2e", "mean", "ms"),
-    "Min Response Time": ("e2e", "min", "ms"), "Min response time": ("e2e", "min", "ms"),
-    "Max Response Time": ("e2e", "max", "ms"), "Max response time": ("e2e", "max", "ms"),
+    "Min Response Time": ("e2e", "min", "ms"),
+    "Min response time": ("e2e", "min", "ms"),
+    "Max Response Time": ("e2e", "max", "ms"),
+    "Max response time": ("e2e", "max", "ms"),
     "Requests/s": ("request_throughput", None, ""),
 }
 IGNORED: Final = frozenset({"50%", "100%"})  # again the median and the maximum
@@ -34,22 +39,26 @@ def claims(source: Source) -> bool:
     """The columns of the statistics, or of the history and failure files beside them."""
     names = columns_of(source)
     return source.first is None and (
-        is_statistics(names) or {"Timestamp", "User Count"} <= names
-        or {"Method", "Name", "Error", "Occurrences"} <= names)
+        is_statistics(names)
+        or {"Timestamp", "User Count"} <= names
+        or {"Method", "Name", "Error", "Occurrences"} <= names
+    )
 
 
 def is_statistics(names: set[str]) -> bool:
     """The statistics file itself."""
-    return "Name" in names and bool({"Request Count", "# requests"} & names) and (
-        "Timestamp" not in names)
+    return (
+        "Name" in names
+        and bool({"Request Count", "# requests"} & names)
+        and ("Timestamp" not in names)
+    )
 
 
 def read(source: Source) -> Reading:
     """One measurement a row; history and failures are companions."""
     if not is_statistics(columns_of(source)):
         return attachment(FORMAT)
-    return measured(FORMAT, [run(row, index)
-                             for index, row in enumerate(rows_of(source.text))])
+    return measured(FORMAT, [run(row, index) for index, row in enumerate(rows_of(source.text))])
 
 
 def run(row: Row, index: int) -> Measurement:
@@ -74,8 +83,9 @@ def endings(sheet: Sheet) -> None:
     """Successes follow from requests and failures."""
     asked, failed = sheet.value("n_requests"), sheet.value("n_failure")
     if asked is not None and failed is not None and asked >= failed:
-        sheet.put(asked - failed, "n_success", source="requests, failures",
-                  computed="requests - failures")
+        sheet.put(
+            asked - failed, "n_success", source="requests, failures", computed="requests - failures"
+        )
     if failed:
         sheet.note("times_include_failures", failed=failed)
     if asked and asked == failed:

@@ -22,8 +22,13 @@ LATENCY: Final = re.compile(
     r"(?:(min|max|mean)_latency_ns|(\d+(?:\.\d+)?)_percentile_latency_ns"
     r"|(min|max|mean)|(\d+(?:\.\d+)?)_percentile)(?:_ns)?\Z"
 )
-QUANTITIES: Final = {None: "e2e", "first_token": "ttft", "token": "tpot",
-                     "time_per_output_token": "tpot", "time_to_output_token": "tpot"}
+QUANTITIES: Final = {
+    None: "e2e",
+    "first_token": "ttft",
+    "token": "tpot",
+    "time_per_output_token": "tpot",
+    "time_to_output_token": "tpot",
+}
 PLAIN: Final = {
     "result_completed_samples_per_sec": "request_throughput",
     "result_samples_per_second": "request_throughput",
@@ -33,9 +38,14 @@ PLAIN: Final = {
     "effective_target_qps": "request_rate",
 }
 LABELS: Final = {
-    "loadgen_version": "tool_version", "result_validity": "result",
-    "effective_scenario": "scenario", "effective_test_mode": "mode", "sut_name": "system",
-    "loadgen_git_commit_hash": "commit", "test_datetime": "date", "power_begin": "date",
+    "loadgen_version": "tool_version",
+    "result_validity": "result",
+    "effective_scenario": "scenario",
+    "effective_test_mode": "mode",
+    "sut_name": "system",
+    "loadgen_git_commit_hash": "commit",
+    "test_datetime": "date",
+    "power_begin": "date",
     "effective_schedule_rng_seed": "schedule_rng_seed",
     "requested_schedule_rng_seed": "schedule_rng_seed",
 }

@@ -17,19 +17,26 @@ FORMAT: Final = "mlperf-summary"
 LINE: Final = re.compile(r"\s*(.+?)\s*:\s*(\S.*?)?\s*\Z")
 LATENCY: Final = re.compile(
     r"(?:(Min|Max|Mean)|(\d+(?:\.\d+)?)(?:st|nd|rd|th)? percentile) "
-    r"(latency|first token latency|time to output token)(?: \((ns|us|ms|s)\))?\Z", re.IGNORECASE
+    r"(latency|first token latency|time to output token)(?: \((ns|us|ms|s)\))?\Z",
+    re.IGNORECASE,
 )
-QUANTITIES: Final = {"latency": "e2e", "first token latency": "ttft",
-                     "time to output token": "tpot"}
+QUANTITIES: Final = {
+    "latency": "e2e",
+    "first token latency": "ttft",
+    "time to output token": "tpot",
+}
 RATES: Final = {
     "completed samples per second": "request_throughput",
     "samples per second": "request_throughput",
     "completed tokens per second": "output_token_throughput",
     "tokens per second": "output_token_throughput",
-    
 }
-LABELS: Final = {"sut name": "system", "scenario": "scenario", "mode": "mode",
-                 "result is": "result"}
+LABELS: Final = {
+    "sut name": "system",
+    "scenario": "scenario",
+    "mode": "mode",
+    "result is": "result",
+}
 ENDINGS: Final = ("errors encountered during test", "warnings encountered", "See detailed log")
 
 
@@ -38,7 +45,8 @@ def claims(source: Source) -> bool:
     if source.first is not None:
         return False
     return "MLPerf Results Summary" in source.head or (
-        any(line in source.head for line in ENDINGS) and "encountered" in source.head)
+        any(line in source.head for line in ENDINGS) and "encountered" in source.head
+    )
 
 
 def read(source: Source) -> Reading:
@@ -49,8 +57,11 @@ def read(source: Source) -> Reading:
             take(sheet, match[1], match[2] or "")
     ending(sheet, source.text)
     load(sheet)
-    performance = [figure for figure in sheet.figures if figure.value is not None
-                   and figure.quantity != "request_rate"]
+    performance = [
+        figure
+        for figure in sheet.figures
+        if figure.value is not None and figure.quantity != "request_rate"
+    ]
     if not performance:
         note = Note(code="no_performance_data")
         return Reading(format=FORMAT, outcome="no_measurement", notes=(note, *sheet.notes))

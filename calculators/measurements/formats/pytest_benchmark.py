@@ -15,8 +15,14 @@ from calculators.measurements.sheet import Sheet
 from calculators.measurements.source import Source
 
 FORMAT: Final = "pytest-benchmark"
-STATS: Final = {"mean": "mean", "median": "p50", "stddev": "std", "min": "min", "max": "max",
-                "total": "total"}
+STATS: Final = {
+    "mean": "mean",
+    "median": "p50",
+    "stddev": "std",
+    "min": "min",
+    "max": "max",
+    "total": "total",
+}
 
 
 def claims(source: Source) -> bool:
@@ -27,8 +33,10 @@ def claims(source: Source) -> bool:
 def read(source: Source) -> Reading:
     """One measurement a benchmark."""
     report = mapping(source.value)
-    found = [benchmark(mapping(node), index, report)
-             for index, node in enumerate(sequence(report.get("benchmarks")))]
+    found = [
+        benchmark(mapping(node), index, report)
+        for index, node in enumerate(sequence(report.get("benchmarks")))
+    ]
     return measured(FORMAT, found)
 
 
@@ -45,8 +53,13 @@ def benchmark(node: Mapping[str, Any], index: int, report: Mapping[str, Any]) ->
     rounds = sheet.value("n_samples")
     data = stats.get("data")
     if isinstance(data, list) and data:
-        sheet.sample(data, "run_time", "s", source="stats.data",
-                     expected=rounds if isinstance(rounds, int) else len(data))
+        sheet.sample(
+            data,
+            "run_time",
+            "s",
+            source="stats.data",
+            expected=rounds if isinstance(rounds, int) else len(data),
+        )
         sheet.compute("stats.data, which holds all rounds")
     labels(sheet, report)
     return sheet.finish(inapplicable=UNCOUNTED, rule="tukey_quartiles")

@@ -11,7 +11,11 @@ from calculators.measurements.sheet import Sheet
 
 STATS: Final = {"mean": "mean", "median": "p50", "std": "std", "min": "min", "max": "max"}
 QUANTITIES: Final = {
-    "ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "e2e", "e2e_latency": "e2e",
+    "ttft": "ttft",
+    "tpot": "tpot",
+    "itl": "itl",
+    "e2el": "e2e",
+    "e2e_latency": "e2e",
     "client_queue_time": "queue",
 }
 KEY: Final = re.compile(
@@ -48,8 +52,12 @@ def failures(sheet: Sheet) -> None:
     sheet.number("failed", "n_failure")
     asked, done = sheet.value("n_requests"), sheet.value("n_success")
     if not sheet.has("n_failure") and asked is not None and done is not None and asked >= done:
-        sheet.put(asked - done, "n_failure", source="num_prompts, completed",
-                  computed="num_prompts - completed")
+        sheet.put(
+            asked - done,
+            "n_failure",
+            source="num_prompts, completed",
+            computed="num_prompts - completed",
+        )
     failed = sheet.value("n_failure")
     if failed:
         sheet.note("failures_outside_statistics", failed=failed)

@@ -12,14 +12,28 @@ from calculators.measurements.sheet import Sheet
 from calculators.measurements.source import Document, Source
 
 FORMAT: Final = "sglang-bench-one-batch"
-BATCH: Final = frozenset({"ttft", "tpot", "itl", "ntpot", "e2e", "queue", "schedule_delay",
-                          "n_success", "n_failure", "request_rate", "concurrency"})
+BATCH: Final = frozenset(
+    {
+        "ttft",
+        "tpot",
+        "itl",
+        "ntpot",
+        "e2e",
+        "queue",
+        "schedule_delay",
+        "n_success",
+        "n_failure",
+        "request_rate",
+        "concurrency",
+    }
+)
 
 
 def claims(source: Source) -> bool:
     """A row with the batch's prefill."""
     return has(source.value, "prefill_latency", "batch_size") or has(
-        source.value, "run_name", "batch_size", "total_latency")
+        source.value, "run_name", "batch_size", "total_latency"
+    )
 
 
 def read(source: Source) -> Reading:

@@ -17,9 +17,17 @@ from calculators.measurements.sheet import Sheet
 from calculators.measurements.source import Document, Source
 
 FORMAT: Final = "sglang-bench-serving"
-ARGUMENTS: Final = ("backend", "dataset_name", "request_rate", "max_concurrency",
-                    "sharegpt_output_len", "random_input_len", "random_output_len",
-                    "random_range_ratio", "num_prompts")
+ARGUMENTS: Final = (
+    "backend",
+    "dataset_name",
+    "request_rate",
+    "max_concurrency",
+    "sharegpt_output_len",
+    "random_input_len",
+    "random_output_len",
+    "random_range_ratio",
+    "num_prompts",
+)
 
 
 def claims(source: Source) -> bool:
@@ -42,8 +50,11 @@ def repeats(rows: list[Document]) -> list[Note]:
     seen: dict[str, list[int]] = {}
     for row in rows:
         seen.setdefault(arguments(row.value), []).append(row.position)
-    return [Note(code="same_arguments", data={"rows": ", ".join(map(str, same))})
-            for same in seen.values() if len(same) > 1]
+    return [
+        Note(code="same_arguments", data={"rows": ", ".join(map(str, same))})
+        for same in seen.values()
+        if len(same) > 1
+    ]
 
 
 def arguments(row: Mapping[str, Any]) -> str:
@@ -65,8 +76,13 @@ def run(document: Document) -> Measurement:
 
 def setup(sheet: Sheet) -> None:
     """The arguments; the server's own information in newer rows."""
-    for name, key in (("backend", "backend"), ("dataset", "dataset_name"), ("label", "tag"),
-                      ("model", "model_id"), ("date", "date")):
+    for name, key in (
+        ("backend", "backend"),
+        ("dataset", "dataset_name"),
+        ("label", "tag"),
+        ("model", "model_id"),
+        ("date", "date"),
+    ):
         sheet.label(name, sheet.take(key))
     server = sheet.take("server_info")
     sheet.label("server_version", at(server, "version"))
@@ -90,8 +106,12 @@ def totals(sheet: Sheet) -> None:
     sheet.number("total_output_tokens", "output_tokens", "total")
     done, duration = sheet.value("n_success"), sheet.value("duration")
     if not sheet.has("request_throughput") and done is not None and duration:
-        sheet.put(done / duration, "request_throughput", source="completed, duration",
-                  computed="completed / duration")
+        sheet.put(
+            done / duration,
+            "request_throughput",
+            source="completed, duration",
+            computed="completed / duration",
+        )
 
 
 def empty_texts(sheet: Sheet) -> None:
@@ -110,6 +130,7 @@ def details(sheet: Sheet) -> None:
     failed = errors if isinstance(errors, list) and len(errors) == len(ttfts) else [""] * len(ttfts)
     good = [value for value, error in zip(ttfts, failed, strict=True) if not error]
     done = sheet.value("n_success")
-    sheet.sample(good, "ttft", "s", source="ttfts",
-                 expected=done if isinstance(done, int) else None)
+    sheet.sample(
+        good, "ttft", "s", source="ttfts", expected=done if isinstance(done, int) else None
+    )
     sheet.compute()

@@ -15,8 +15,9 @@ from calculators.measurements.source import Document, Source
 
 FORMAT: Final = "vllm-bench-offline"
 # A batch has no first token of a request; how many requests failed the file could say, but does not
-BATCH: Final = frozenset({"ttft", "tpot", "itl", "ntpot", "e2e", "queue", "schedule_delay",
-                          "n_success"})
+BATCH: Final = frozenset(
+    {"ttft", "tpot", "itl", "ntpot", "e2e", "queue", "schedule_delay", "n_success"}
+)
 
 
 def is_latency(value: Any) -> bool:

@@ -22,16 +22,19 @@ RULE: Final = "r7"
 def claims(source: Source) -> bool:
     """A flat object with completed requests, a duration and the model's id."""
     value = source.value
-    return has(value, "completed", "duration") and any(
-        key in value for key in ("model_id", "num_prompts", "burstiness", "endpoint_type")
-    ) and not any(key in value for key in ("median_ttft", "mean_ttft", "median_e2el"))
+    return (
+        has(value, "completed", "duration")
+        and any(key in value for key in ("model_id", "num_prompts", "burstiness", "endpoint_type"))
+        and not any(key in value for key in ("median_ttft", "mean_ttft", "median_e2el"))
+    )
 
 
 def read(source: Source) -> Reading:
     """One measurement an object; ``--append-result`` puts several into a file."""
     trouble: list[Note] = []
-    found = [run(document) for document in source.documents(trouble)
-             if isinstance(document.value, dict)]
+    found = [
+        run(document) for document in source.documents(trouble) if isinstance(document.value, dict)
+    ]
     return measured(FORMAT, found, *trouble)
 
 
@@ -48,16 +51,24 @@ def run(document: Document) -> Measurement:
 
 def setup(sheet: Sheet) -> None:
     """What was asked for."""
-    for name, key in (("model", "model_id"), ("date", "date"), ("label", "label"),
-                      ("backend", "backend"), ("backend", "endpoint_type")):
+    for name, key in (
+        ("model", "model_id"),
+        ("date", "date"),
+        ("label", "label"),
+        ("backend", "backend"),
+        ("backend", "endpoint_type"),
+    ):
         sheet.label(name, sheet.take(key))
     sheet.number("num_prompts", "n_requests")
     sheet.number("request_rate", "request_rate")
     sheet.number("max_concurrency", "concurrency", null="not_applicable")
     sheet.skip("tokenizer_id", "burstiness")
     if sheet.value("request_rate") is not None and sheet.value("concurrency") is not None:
-        sheet.note("client_queue_not_counted", rate=sheet.value("request_rate"),
-                   cap=sheet.value("concurrency"))
+        sheet.note(
+            "client_queue_not_counted",
+            rate=sheet.value("request_rate"),
+            cap=sheet.value("concurrency"),
+        )
 
 
 def results(sheet: Sheet) -> None:
@@ -91,8 +102,17 @@ def samples(sheet: Sheet) -> None:
     if failed is None:
         sheet.note("samples_with_failures", key="ttfts")
         return
-    sheet.label("error", next((text.strip().splitlines()[-1] for text in failed
-                               if isinstance(text, str) and text.strip()), None))
+    sheet.label(
+        "error",
+        next(
+            (
+                text.strip().splitlines()[-1]
+                for text in failed
+                if isinstance(text, str) and text.strip()
+            ),
+            None,
+        ),
+    )
     good = [index for index, text in enumerate(failed) if not text]
     done = sheet.value("n_success")
     expected = done if isinstance(done, int) else None
