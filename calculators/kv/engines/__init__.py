@@ -1,0 +1,1 @@
+"""What serving engines allocate and print, each by its own rules and option names."""

@@ -1,0 +1,168 @@
+"""llama.cpp's KV cache: cells and bytes, as its start-up lines print them.
+
+Read in ``src/llama-kv-cache-unified.cpp`` @06bb08a and ``llama-kv-cache-iswa.cpp``; PR #16653,
+#21277. "MiB" (older logs: "MB") is 1,048,576 bytes. Left out: the recurrent memory of Mamba
+models, and ``--fit``, which needs the sizes of the weights.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from calculators.form.errors import ParameterError
+from calculators.kv.dtypes import Dtype
+from calculators.kv.engines.steps import Line
+from calculators.kv.layers import (
+    Cache,
+    ChunkedAttention,
+    FullAttention,
+    LatentAttention,
+    SlidingAttention,
+    Stack,
+)
+
+PADDING = 256  # cells
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """Options of ``llama-server``, by their long names.
+
+    ``pad_before_minimum`` is the older order of padding the window's cells; ``padding`` of 1
+    is a build from before contexts were padded. ``swa_type_k`` differs where a build keeps the
+    sliding cache in f16 (PR #21277).
+    """
+
+    ctx_size: int
+    cache_type_k: Dtype
+    cache_type_v: Dtype
+    parallel: int = 1
+    kv_unified: bool = True
+    ubatch_size: int = 512
+    swa_full: bool = False
+    pad_before_minimum: bool = False
+    padding: int = PADDING
+    swa_type_k: Dtype | None = None
+    swa_type_v: Dtype | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One buffer line: layers of one reach, cells, bytes of K and of V."""
+
+    name: str
+    layers: int
+    cells: int
+    k_bytes: int
+    v_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """K and V together."""
+        return self.k_bytes + self.v_bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Buffers:
+    """Both buffers of a model."""
+
+    full: Part
+    swa: Part
+
+    @property
+    def bytes(self) -> int:
+        """Everything."""
+        return self.full.bytes + self.swa.bytes
+
+
+def padded(number: int, step: int) -> int:
+    """``GGML_PAD``: up to the next multiple."""
+    return -(-number // step) * step
+
+
+def full_cells(options: Options) -> int:
+    """Cells of layers that see everything: padded as a whole, or slot by slot."""
+    if options.kv_unified:
+        return padded(options.ctx_size, options.padding)
+    per_slot = padded(options.ctx_size // options.parallel, options.padding)
+    return max(per_slot, options.padding) * options.parallel
+
+
+def swa_cells(window: int, options: Options) -> int:
+    """Cells of sliding layers: the window of every slot and one micro-batch."""
+    whole = full_cells(options)
+    if options.swa_full:
+        return whole
+    slots = 1 if options.kv_unified else options.parallel
+    sequences = options.parallel if options.kv_unified else 1
+    wanted = window * sequences + options.ubatch_size
+    cells = whole // slots
+    if options.pad_before_minimum:
+        return min(cells, padded(wanted, options.padding)) * slots
+    return padded(min(cells, wanted), options.padding) * slots
+
+
+def allocate(stack: Stack, options: Options) -> Buffers:
+    """The buffers of a model."""
+    plain = [(c, n) for c, n in stack.counts.items() if c.rows and not windowed(c)]
+    sliding = [(c, n) for c, n in stack.counts.items() if windowed(c)]
+    cells = {swa_cells(reach(cache), options) for cache, _ in sliding} or {0}
+    if len(cells) > 1:
+        raise ParameterError("stack", "windows_differ", cells=", ".join(map(str, sorted(cells))))
+    swa_k = options.swa_type_k or options.cache_type_k
+    swa_v = options.swa_type_v or options.cache_type_v
+    full = part("full", plain, full_cells(options), options.cache_type_k, options.cache_type_v)
+    return Buffers(full=full, swa=part("swa", sliding, cells.pop(), swa_k, swa_v))
+
+
+def windowed(cache: Cache) -> bool:
+    """Whether the sliding buffer holds this layer."""
+    return isinstance(cache, SlidingAttention | ChunkedAttention)
+
+
+def reach(cache: Cache) -> int:
+    """``n_swa`` of a layer."""
+    return cache.window if isinstance(cache, SlidingAttention) else getattr(cache, "chunk", 0)
+
+
+def part(name: str, caches: list[tuple[Cache, int]], cells: int, k: Dtype, v: Dtype) -> Part:
+    """The bytes of some layers: rows over all heads (``n_embd_k_gqa``) in their types."""
+    k_bits = v_bits = 0
+    for cache, count in caches:
+        key, value = row_widths(cache)
+        k_bits += count * k.row_bits(key)
+        v_bits += count * v.row_bits(value)
+    return Part(
+        name=name,
+        layers=sum(count for _, count in caches),
+        cells=cells,
+        k_bytes=cells * k_bits // 8,
+        v_bytes=cells * v_bits // 8,
+    )
+
+
+def row_widths(cache: Cache) -> tuple[int, int]:
+    """``n_embd_k_gqa`` and ``n_embd_v_gqa``; latent attention has one tensor, kept as K."""
+    if isinstance(cache, FullAttention):
+        return cache.heads * cache.k_width, cache.heads * cache.v_width
+    if isinstance(cache, LatentAttention):
+        return cache.rank + cache.rope, 0
+    return cache.elements_per_token, 0
+
+
+def as_type(bytes_f16: Fraction, kv: Dtype) -> Fraction:
+    """A cache printed in f16 as another type would take, by the bytes of 32 values."""
+    return bytes_f16 * kv.row_bits(32) / (32 * 16)
+
+
+def derivation(stack: Stack, options: Options) -> Iterator[Line]:
+    """The computation line by line."""
+    result = allocate(stack, options)
+    slots = "" if options.kv_unified else f" ÷ {options.parallel} slots"
+    expression = f"⌈{options.ctx_size}{slots}⌉ {options.padding}"
+    yield Line("full_cells", expression, result.full.cells, "cells")
+    for found in (result.full, result.swa):
+        if found.layers:
+            yield Line(f"{found.name}_cells", f"{found.layers} layers", found.cells, "cells")
+            yield Line(f"{found.name}_k", f"{found.cells} cells", found.k_bytes, "bytes")
+            yield Line(f"{found.name}_v", f"{found.cells} cells", found.v_bytes, "bytes")

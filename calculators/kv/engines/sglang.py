@@ -1,0 +1,190 @@
+"""SGLang's token pools: cell bytes, pool tokens, the printed sizes.
+
+Read in ``python/sglang/srt/model_executor/model_runner_kv_cache_mixin.py`` @001ccef and
+``memory_pool.py``. A cell is what one token takes over all layers of a rank. "GB" in its log
+lines is GiB. Left out: host pools (HiCache) and what loading the weights leaves free (an input).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from calculators.kv.dtypes import Dtype, dtype
+from calculators.kv.engines.rows import fp8_scaled, latent_fp8_row, token_bytes
+from calculators.kv.engines.steps import Line
+from calculators.kv.layers import (
+    Cache,
+    ChunkedAttention,
+    FullAttention,
+    IndexKeys,
+    LatentAttention,
+    SlidingAttention,
+    Stack,
+    State,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """SGLang's options, spelled as SGLang does. Ratios are exact fractions."""
+
+    kv_cache_dtype: Dtype
+    dtype: Dtype
+    tp_size: int = 1
+    dp_attention_size: int = 1
+    pp_size: int = 1
+    page_size: int = 1
+    swa_full_tokens_ratio: Fraction = Fraction(4, 5)
+    mamba_full_memory_ratio: Fraction = Fraction(9, 10)
+
+    @property
+    def attention_tp_size(self) -> int:
+        """Ranks that split one sequence's heads: the data-parallel ones do not."""
+        return max(1, self.tp_size // self.dp_attention_size)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """Bytes of one token on one rank, in full and in windowed layers."""
+
+    full: int
+    sliding: int
+    ratio: Fraction
+
+    @property
+    def bytes(self) -> Fraction:
+        """What one token of the full pool costs: windowed layers hold ``ratio`` as many."""
+        return Fraction(self.full) + (self.ratio if self.full else 1) * self.sliding
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pool:
+    """The pools of one rank: tokens of the full and of the windowed layers, and states."""
+
+    options: Options
+    cell: Cell
+    max_total_num_tokens: int
+    swa_tokens: int | None
+    states: int | None
+
+
+def ranked(stack: Stack, options: Options, rank: int = 0) -> Stack:
+    """The layers of one rank."""
+    part = stack.part(rank, options.pp_size)
+    return part.on_rank(options.attention_tp_size)
+
+
+def cell_of(stack: Stack, options: Options, rank: int = 0) -> Cell:
+    """The cell of one rank."""
+    full = sliding = 0
+    sparse = any(isinstance(cache, IndexKeys) for cache in stack.counts)
+    for cache, count in ranked(stack, options, rank).counts.items():
+        size = count * row_bytes(cache, options.kv_cache_dtype, sparse=sparse)
+        if isinstance(cache, SlidingAttention | ChunkedAttention):
+            sliding += size
+        else:
+            full += size
+    return Cell(full=full, sliding=sliding, ratio=options.swa_full_tokens_ratio)
+
+
+def row_bytes(cache: Cache, kv: Dtype, *, sparse: bool) -> int:
+    """A token's bytes in one layer; sparse models keep FlashMLA rows when the cache is fp8."""
+    if isinstance(cache, IndexKeys):
+        return fp8_scaled(cache.width)
+    if sparse and isinstance(cache, LatentAttention) and kv.bits == 8:  # noqa: PLR2004
+        return latent_fp8_row(cache)
+    return token_bytes(cache, kv)
+
+
+def pool(stack: Stack, options: Options, available_bytes: int) -> Pool:
+    """The pools that fit the memory left for the cache, smallest pipeline rank first.
+
+    ``available_bytes`` is free memory after the weights minus total x (1 - mem_fraction_static).
+    """
+    ranks = [rank_pool(stack, options, available_bytes, rank) for rank in range(options.pp_size)]
+    return min(ranks, key=lambda found: found.max_total_num_tokens)
+
+
+def rank_pool(stack: Stack, options: Options, available_bytes: int, rank: int) -> Pool:
+    """The pools of one rank."""
+    cell = cell_of(stack, options, rank)
+    state = state_bytes(stack, options, rank)
+    left = Fraction(available_bytes)
+    states = None
+    if state:
+        share = options.mamba_full_memory_ratio / (1 + options.mamba_full_memory_ratio)
+        states = int(left * share // state)
+        left -= left * share
+    tokens = int(left / cell.bytes) if cell.bytes else 0
+    tokens = tokens // options.page_size * options.page_size
+    return Pool(
+        options=options,
+        cell=cell,
+        max_total_num_tokens=tokens,
+        swa_tokens=swa_tokens(tokens, options) if cell.sliding else None,
+        states=states,
+    )
+
+
+def swa_tokens(full_tokens: int, options: Options) -> int:
+    """Tokens of the windowed layers' pool: ``63987 × 0.8 → 51189``."""
+    return int(full_tokens * options.swa_full_tokens_ratio)
+
+
+def state_bytes(stack: Stack, options: Options, rank: int = 0) -> int:
+    """Bytes of the states of one running request."""
+    total = 0
+    for cache, count in ranked(stack, options, rank).counts.items():
+        if isinstance(cache, State):
+            own = options.dtype if cache.dtype is None else dtype("dtype", cache.dtype)
+            bits = cache.conv_elements * options.dtype.bits + cache.recurrent_elements * own.bits
+            total += count * bits // 8
+    return total
+
+
+def pool_rows(tokens: int, options: Options) -> int:
+    """Rows of a pool: one page more than tokens, where padded writes go."""
+    return tokens + options.page_size
+
+
+def k_bytes(stack: Stack, options: Options, tokens: int) -> int:
+    """The "K size" of a pool of ``tokens``."""
+    return pool_rows(tokens, options) * sum(side_bytes(stack, options, 0))
+
+
+def v_bytes(stack: Stack, options: Options, tokens: int) -> int:
+    """The "V size" of a pool of ``tokens``."""
+    return pool_rows(tokens, options) * sum(side_bytes(stack, options, 1))
+
+
+def side_bytes(stack: Stack, options: Options, side: int) -> Iterator[int]:
+    """Bytes of one token's K rows (side 0) or V rows (side 1), layer kind by layer kind."""
+    for cache, count in ranked(stack, options).counts.items():
+        if isinstance(cache, FullAttention):
+            heads, width = cache.rows[side]
+            yield count * heads * options.kv_cache_dtype.row_bits(width) // 8
+
+
+def kv_bytes(stack: Stack, options: Options, tokens: int) -> int:
+    """The "KV size" of a pool of ``tokens``: everything, index keys included."""
+    cell = cell_of(stack, options)
+    return pool_rows(tokens, options) * (cell.full + cell.sliding)
+
+
+def derivation(stack: Stack, result: Pool, available_bytes: int) -> Iterator[Line]:
+    """The computation line by line."""
+    cell = result.cell
+    yield Line("cell_full", f"{len(stack.layers)}", cell.full, "bytes")
+    if cell.sliding:
+        ratio = float(cell.ratio)
+        yield Line("cell_sliding", "", cell.sliding, "bytes")
+        yield Line("cell", f"{cell.full} + {ratio:g} × {cell.sliding}", cell.bytes, "bytes")
+    if result.states is not None:
+        ratio = float(result.options.mamba_full_memory_ratio)
+        share = f"{available_bytes} × {ratio:g} ÷ {1 + ratio:g}"
+        yield Line("states", share, result.states)
+    expression = f"⌊… ÷ {float(cell.bytes):g}⌋, page_size {result.options.page_size}"
+    yield Line("max_total_num_tokens", expression, result.max_total_num_tokens, "tokens")
+    if result.swa_tokens is not None:
+        expression = f"⌊{result.max_total_num_tokens} × {float(cell.ratio):g}⌋"
+        yield Line("swa_tokens", expression, result.swa_tokens, "tokens")

@@ -1,0 +1,247 @@
+"""The KV capacity workbench: from a model's shape and sequence lengths to the logical payload.
+
+Models the elements that must be kept for the stated sequences, exactly. Leaves out weights,
+sharding, sharing of prefixes, block rounding and every other thing an engine adds.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from calculators.form import fields
+from calculators.form.errors import ParameterError
+from calculators.form.lengths import Lengths, Run
+from calculators.kv.config import Reading, read_config
+from calculators.kv.dtypes import DTYPES, Dtype, dtype
+from calculators.kv.layers import Cache, Stack, full
+from calculators.kv.notation import cache_text, from_text, to_text
+from calculators.kv.payload import Factor, Payload, Term, payload, per_token
+from calculators.registry import Progress
+from calculators.show.blocks import (
+    Axis,
+    Block,
+    Derivation,
+    Message,
+    Notes,
+    Number,
+    Numbers,
+    Plot,
+    Result,
+    Section,
+    Series,
+    Step,
+    Table,
+)
+from calculators.show.quantity import Quantity, Value
+
+MOST_TOKENS = 10**12
+MOST_SEQUENCES = 10**9
+GIB = 2**30
+CURVE_POINTS = 24
+LONGEST_FACT = 120  # characters shown of a value, such as a list of layer types
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params:
+    """The form. Exactly one source gives the shape of the cache."""
+
+    source: str = fields.choice("typed", ("typed", "config", "stack"), group="shape")
+    layers: int = fields.integer(
+        32, minimum=1, maximum=10_000, group="shape", when=("source", ("typed",))
+    )
+    kv_heads: int = fields.integer(
+        8, minimum=1, maximum=100_000, group="shape", when=("source", ("typed",))
+    )
+    head_dim: int = fields.integer(
+        128, minimum=1, maximum=1_000_000, group="shape", when=("source", ("typed",))
+    )
+    config: str | None = fields.text(
+        longest=2_000_000,
+        suffixes=(".json",),
+        group="shape",
+        shared=False,
+        when=("source", ("config",)),
+    )
+    stack: str | None = fields.text(group="shape", lines=2, when=("source", ("stack",)))
+    dtype: str = fields.choice("bfloat16", tuple(DTYPES), labelled=False, group="load")
+    tokens: Lengths = fields.lengths(
+        "8192", maximum=MOST_TOKENS, maximum_count=MOST_SEQUENCES, group="load"
+    )
+    sequences: int = fields.integer(4, minimum=1, maximum=MOST_SEQUENCES, group="load")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """What is cached, and how that is known. ``reading`` is there where a config was read."""
+
+    stack: Stack
+    model: Dtype | None = None
+    reading: Reading | None = None
+
+
+def solve(params: Params, progress: Progress) -> Result:
+    """The payload of the stated sequences, with its derivation."""
+    progress(0)
+    shape = shape_of(params)
+    kv = dtype("dtype", params.dtype)
+    lengths = lengths_of(params)
+    total = payload(shape.stack, kv, lengths, model=shape.model)
+    return Result(
+        blocks=tuple(blocks(params, shape, kv, lengths, total)),
+        status=Message("status.total", {"total": Quantity(total.bytes, "bytes")}),
+        values=short_values(params, shape),
+    )
+
+
+def shape_of(params: Params) -> Shape:
+    """The stack of the chosen source."""
+    if params.source == "typed":
+        return Shape(stack=full(params.layers, params.kv_heads, params.head_dim))
+    if params.source == "stack":
+        return Shape(stack=from_text("stack", needed("stack", params.stack)))
+    reading = read_config(needed("config", params.config))
+    model = dtype("config", reading.dtype) if reading.dtype else None
+    return Shape(stack=reading.stack, model=model, reading=reading)
+
+
+def needed(field: str, text: str | None) -> str:
+    """The text of a field that its source cannot do without."""
+    if text is None:
+        raise ParameterError(field, "empty_text")
+    return text
+
+
+def short_values(params: Params, shape: Shape) -> dict[str, str]:
+    """What a shared address says in place of a whole config."""
+    if params.source != "config":
+        return {}
+    return {"source": "stack", "stack": to_text(shape.stack)}
+
+
+def lengths_of(params: Params) -> Lengths:
+    """One length stands for all ``sequences``; a list says itself how many there are."""
+    [first, *more] = params.tokens.runs
+    if more or first.count > 1:
+        return params.tokens
+    return Lengths((Run(first.length, params.sequences),))
+
+
+def blocks(
+    params: Params, shape: Shape, kv: Dtype, lengths: Lengths, total: Payload
+) -> Iterator[Block]:
+    """The answer in reading order."""
+    yield figures(shape, kv, lengths, total)
+    yield product(total)
+    if notes := tuple(remarks(params, shape, lengths)):
+        yield Notes(items=notes)
+    yield layer_table(total)
+    yield growth(shape, kv, lengths)
+    if shape.reading is not None:
+        yield facts(shape.reading)
+
+
+def figures(shape: Shape, kv: Dtype, lengths: Lengths, total: Payload) -> Numbers:
+    """Total, per token and per sequence; with different lengths, the longest sequence."""
+    longest = Lengths((Run(max(run.length for run in lengths.runs), 1),))
+    several = len({run.length for run in lengths.runs}) > 1
+    one = payload(shape.stack, kv, longest, model=shape.model)
+    return Numbers(
+        items=(
+            Number(id="total", quantity=Quantity(total.bytes, "bytes"), lead=True),
+            Number(id="per_token", quantity=Quantity(per_token(shape.stack, kv), "bytes")),
+            Number(
+                id="per_longest_sequence" if several else "per_sequence",
+                quantity=Quantity(one.bytes, "bytes"),
+            ),
+        )
+    )
+
+
+def product(total: Payload) -> Derivation:
+    """The multiplication written out, a line for each kind of cache, and their sum."""
+    steps = tuple(
+        Step(
+            label=Message("step.cache", {"cache": cache_text(term.cache)}),
+            expression=f"{term.expression} = {term.bytes} bytes",
+            quantity=Quantity(term.bytes, "bytes"),
+        )
+        for term in total.terms
+    )
+    if len(steps) != 1:
+        written = " + ".join(str(term.bytes) for term in total.terms) or "0"
+        steps += (
+            Step(
+                label=Message("step.sum"),
+                expression=f"{written} = {total.bytes} bytes",
+                quantity=Quantity(total.bytes, "bytes"),
+            ),
+        )
+    return Derivation(id="product", steps=steps)
+
+
+def remarks(params: Params, shape: Shape, lengths: Lengths) -> Iterator[Message]:
+    """What qualifies the figure."""
+    if lengths is params.tokens and lengths.sequences != params.sequences:
+        yield Message("note.list_counts", {"count": lengths.sequences, "field": params.sequences})
+    if shape.reading is None:
+        return
+    for assumption in shape.reading.assumptions:
+        yield Message(f"assumption.{assumption.name}", {"key": assumption.key})
+    if shape.reading.draft.layers:
+        yield Message("note.draft", {"count": len(shape.reading.draft.layers)})
+
+
+def layer_table(total: Payload) -> Table:
+    """A row for each kind of cache: how many layers, what one token adds, all its bytes."""
+    return Table(
+        id="layers",
+        columns=("cache", "layers", "elements", "bytes"),
+        rows=tuple(layer_row(term) for term in total.terms),
+    )
+
+
+def layer_row(term: Term) -> tuple[str | Quantity, ...]:
+    """One row of the table."""
+    return (
+        cache_text(term.cache) if term.part == "rows" else f"{cache_text(term.cache)} {term.part}",
+        Quantity(term.layers),
+        Quantity(per_layer_elements(term.cache, term.factors)),
+        Quantity(term.bytes, "bytes"),
+    )
+
+
+def per_layer_elements(cache: Cache, factors: tuple[Factor, ...]) -> Value:
+    """Elements that one layer keeps for a token, or for a sequence where it keeps a state."""
+    if cache.rows:
+        return cache.elements_per_token
+    return next(factor.value for factor in factors if factor.name.endswith("_elements"))
+
+
+def growth(shape: Shape, kv: Dtype, lengths: Lengths) -> Plot:
+    """Total bytes against tokens per sequence, for as many sequences as there are."""
+    longest = max(run.length for run in lengths.runs)
+    spots = sorted({max(1, longest * step // CURVE_POINTS) for step in range(1, CURVE_POINTS + 1)})
+    points = []
+    for spot in spots:
+        at = Lengths((Run(spot, lengths.sequences),))
+        size = payload(shape.stack, kv, at, model=shape.model).bytes
+        points.append((float(spot), float(size) / GIB))
+    return Plot(
+        id="growth",
+        kind="line",
+        x=Axis(name="tokens_per_sequence", unit="tokens"),
+        y=Axis(name="payload", unit="GiB"),
+        series=(Series(name=Message("series.payload"), points=tuple(points)),),
+        alt={
+            "count": lengths.sequences,
+            "tokens": longest,
+            "size": Quantity(int(points[-1][1] * GIB), "bytes"),
+        },
+    )
+
+
+def facts(reading: Reading) -> Section:
+    """Every key of the config that the answer rests on, and those that it ignored."""
+    rows = tuple((key, str(value)[:LONGEST_FACT]) for key, value in reading.facts.items())
+    ignored = Message("note.ignored", {"keys": ", ".join(reading.ignored) or "–"})
+    table = Table(id="config", columns=("key", "value"), rows=rows)
+    return Section(id="config", blocks=(table, Notes(items=(ignored,))), folded=True)
