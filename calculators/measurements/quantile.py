@@ -1,21 +1,17 @@
-"""The statistics that a reader computes from complete raw samples: mean, range and R-7 percentiles.
+"""The statistics that a reader computes from complete raw samples: mean, range, R-7 percentiles.
 
-R-7 is the rule of numpy.percentile and pandas (linear interpolation at (n - 1) p), which most of
-the tools use. The other rules and their intervals are in ``calculators.latency``.
+R-7 is the rule of numpy.percentile and pandas, which most of the tools use. The other rules and the
+intervals are in ``calculators.latency``.
 """
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
 
-STATS = {"p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
+from calculators.latency.quantiles import r7
 
-
-def r7(ordered: Sequence[float], probability: float) -> float:
-    """The R-7 quantile of sorted samples."""
-    place = (len(ordered) - 1) * probability
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+STATS: Final = {name: Fraction(int(name[1:]), 100) for name in ("p50", "p90", "p95", "p99")}
 
 
 def summary(samples: Sequence[float]) -> dict[str, tuple[float, str]]:
