@@ -9,6 +9,8 @@ from calculators.form.numbers import WHOLE
 from calculators.kv.notation import MOST_ELEMENTS
 
 FIELD = "config"
+# Of several names for one thing, the one to ask for.
+USUAL = {"num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim"}
 
 
 class Facts:
@@ -55,8 +57,8 @@ class Facts:
         path, value = self.value(*names)
         if value is None or isinstance(value, bool):
             return value
-        if value in {0, 1, "true", "false", "True", "False"}:
-            return value in {1, "true", "True"}
+        if isinstance(value, int | str) and str(value).lower() in {"0", "1", "true", "false"}:
+            return str(value).lower() in {"1", "true"}
         raise ParameterError(FIELD, "bad_value", key=path, text=excerpt(str(value)))
 
     def text(self, *names: str) -> str | None:
@@ -121,6 +123,6 @@ def whole(path: str, value: Any, least: int, most: int) -> int:
 
 def missing(path: str, *names: str) -> ParameterError:
     """The question for a key: its first name, and the other names it goes by."""
-    return ParameterError(
-        FIELD, "missing_key", key=path + names[0], other=", ".join(names[1:]) or "–"
-    )
+    shown = next((name for name in names if name in USUAL), names[0])
+    others = [name for name in names if name != shown]
+    return ParameterError(FIELD, "missing_key", key=path + shown, other=", ".join(others) or "–")

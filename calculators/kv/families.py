@@ -35,7 +35,9 @@ ENCODERS = re.compile(
     r"|siglip|siglip2|xclip|tipsv2|videoprism|sam3_lite_text|bridgetower)(_text|_text_text)?(_model)?)"
 )
 # Towers and adapters of a larger model, when such a part is all there is.
-PARTS = re.compile(r".*_(qformer|vision|vision_model|audio|dit)")
+PARTS = re.compile(
+    r".*_(qformer|vision|vision_model|audio|dit|mask_decoder|detr_decoder|diffusion)"
+)
 # Whose layers keep something that none of the kinds of ``layers`` is: hashed or recurrent memories,
 # bytes and patches with a cache each.
 OTHER_MEMORIES = re.compile(r"reformer|xlnet|transfo-xl|blt(_.*)?")
@@ -43,11 +45,6 @@ OTHER_MEMORIES = re.compile(r"reformer|xlnet|transfo-xl|blt(_.*)?")
 LOOPS = ("n_recurrent_loops", "loop_num_passes")
 # Two attention blocks in every layer (transformers models/longcat_flash/modeling_longcat_flash.py).
 TWO_ATTENTIONS = re.compile(r"longcat_flash.*")
-# Some of these a text decoder always states.
-TEXT = (
-    "vocab_size", "use_cache", "max_position_embeddings", "num_key_value_heads", "rope_theta",
-    "n_positions", "n_ctx", "max_seq_len", "seq_length",
-)  # fmt: skip
 ENCODER_ARCHITECTURE = re.compile(r".*For(MaskedLM|CTC|ImageClassification|TokenClassification)")
 
 
@@ -71,8 +68,7 @@ def refuse_encoders(facts: Facts, decoder: Facts) -> None:
     if encodes and not generates:
         raise ParameterError(FIELD, "no_decoder", text=excerpt(encodes[0]))
     senses = decoder.has(*SENSES) and not decoder.has("vocab_size")
-    silent = any(names) and not decoder.has(*TEXT)
-    if senses or silent or not decoder.has(*SHAPED, *HEADS, "block_configs"):
+    if senses or not decoder.has(*SHAPED, *HEADS, "block_configs"):
         shown = names[1] or names[0] or ", ".join(list(facts.tree)[:4]) or "{}"
         raise ParameterError(FIELD, "no_decoder", text=excerpt(shown))
 

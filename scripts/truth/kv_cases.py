@@ -23,6 +23,7 @@ from calculators.kv.facts import Facts
 from calculators.kv.layers import (
     Cache,
     ChunkedAttention,
+    CrossAttention,
     FullAttention,
     IndexKeys,
     LatentAttention,
@@ -30,7 +31,7 @@ from calculators.kv.layers import (
     Stack,
     State,
 )
-from calculators.kv.payload import payload
+from calculators.kv.payload import payload, per_token
 from calculators.kv.states import state
 from scripts.truth.verdict import Verdict
 
@@ -139,7 +140,8 @@ def flat(expected: Figures, prefix: str = "") -> dict[str, Any]:
 
 FACTS = {
     "num_hidden_layers", "n_layer", "layers_full", "layers_attention", "layers_sliding",
-    "layers_swa", "layers_chunked", "layers_linear", "layers_mamba", "sliding_window", "n_swa",
+    "layers_swa", "layers_chunked", "layers_linear", "layers_mamba", "layers_cross",
+    "max_source_positions", "sliding_window", "n_swa",
     "attention_chunk_size", "num_key_value_heads", "kv_heads", "kv_heads_per_rank", "head_dim",
     "v_head_dim", "full_kv_heads", "full_head_dim", "sliding_kv_heads", "sliding_head_dim",
     "num_attention_heads", "hidden", "hidden_size", "n_embd", "n_embd_k_gqa", "n_embd_v_gqa",
@@ -175,6 +177,10 @@ def stack_of(case: Case) -> Stack:
         chunk = facts["attention_chunk_size"]
         layers += [(ChunkedAttention(**shape(case, "full"), chunk=chunk),)] * chunked
     layers += [(state(Facts(facts), ""),)] * linear if linear else []
+    positions = facts.get("max_source_positions")
+    cross = facts.get("layers_cross", 0)
+    if cross:
+        layers += [(CrossAttention(**shape(case, "full"), positions=positions),)] * cross
     check_rows(facts)
     return Stack(tuple(layers))
 
@@ -197,7 +203,7 @@ def shape(case: Case, kind: str) -> dict[str, int]:
         return {"heads": 1, "k_width": row, "v_width": first(facts, "n_embd_v_gqa", default=row)}
     heads = first(facts, f"{kind}_kv_heads", "num_key_value_heads", "kv_heads", "n_head_kv")
     if heads is None and "kv_heads_per_rank" in facts:
-        heads = facts["kv_heads_per_rank"] * case["tp"]
+        heads = facts["kv_heads_per_rank"] * (case["tp"] or 1)
     hidden = first(facts, "hidden_size", "hidden", "n_embd")
     queries = first(facts, "num_attention_heads", "n_head")
     width = first(facts, f"{kind}_head_dim", "head_dim")
@@ -223,7 +229,7 @@ def check_rows(facts: Mapping[str, Any]) -> None:
 
 def kv_dtype(case: Case) -> Dtype:
     """The cache's type; of ``f16 -> q8_0, q4_0`` the first."""
-    name = str(case["kv_dtype"]).split("->")[0].strip()
+    name = str(case["kv_dtype"] or "bf16").split("->")[0].strip()
     return dtype("kv_dtype", {"fp8 (per token head)": "fp8_per_token_head"}.get(name, name))
 
 
@@ -237,7 +243,7 @@ GIVEN = {
     "swa_full_tokens_ratio", "mamba_full_memory_ratio", "available_gib", "dp_size",
     "allocated_gib", "free_gib", "free_memory_gib", "free_gpu_memory_fraction", "max_tokens",
     "kv_mib_f16", "n_ctx_requested", "n_ctx", "slots", "kv_unified", "n_ubatch", "swa_full",
-    "context", "sequences",
+    "context", "sequences", "batch", "batch_size", "max_num_seqs", "tokens_per_block",
 }  # fmt: skip
 
 
@@ -255,8 +261,8 @@ def vllm_figures(case: Case) -> Iterator[Figures]:
         kv_cache_dtype=kv_dtype(case),
         dtype=model,
         block_size=case["block_size"] or 16,
-        tensor_parallel_size=case["tp"],
-        pipeline_parallel_size=case["pp"],
+        tensor_parallel_size=case["tp"] or 1,
+        pipeline_parallel_size=case["pp"] or 1,
         **{name: given[name] for name in VLLM_OPTIONS if name in given},
     )
     stack = stack_of(case)
@@ -349,9 +355,9 @@ def sglang_figures(case: Case) -> Iterator[Figures]:
     options = sglang.Options(
         kv_cache_dtype=kv_dtype(case),
         dtype=dtype("", "bf16"),
-        tp_size=case["tp"],
+        tp_size=case["tp"] or 1,
         dp_attention_size=given.get("dp_size", 1),
-        pp_size=case["pp"],
+        pp_size=case["pp"] or 1,
         page_size=first(given, "page_size", default=case["block_size"] or 1),
         **ratios,
     )
@@ -399,10 +405,10 @@ def tensorrt_figures(case: Case) -> Iterator[Figures]:
     fraction = Fraction(str(given.get("free_gpu_memory_fraction", "0.9")))
     options = tensorrt_llm.Options(
         kv_cache_dtype=kv_dtype(case),
-        tokens_per_block=case["block_size"] or 32,
+        tokens_per_block=first(given, "tokens_per_block", default=case["block_size"] or 32),
         free_gpu_memory_fraction=fraction,
-        tp_size=case["tp"],
-        pp_size=case["pp"],
+        tp_size=case["tp"] or 1,
+        pp_size=case["pp"] or 1,
     )
     stack = stack_of(case)
     per_token = tensorrt_llm.bytes_per_token(stack, options)
@@ -424,6 +430,7 @@ def tensorrt_figures(case: Case) -> Iterator[Figures]:
         yield {
             "max_tokens": found.max_tokens,
             "blocks": found.blocks,
+            "num_blocks": found.blocks,
             "bytes_per_token": found.bytes_per_token,
         }
 
@@ -484,11 +491,23 @@ def llamacpp_sizes(case: Case, slots: int, *, old_order: bool) -> Figures:
 def document_figures(case: Case) -> Iterator[Figures]:
     """A plain estimate: retained rows of the attention layers, states left out as documents do."""
     given = case["given"]
-    run = Run(first(given, "context", "n_ctx", "max_model_len"), given.get("sequences", 1))
-    sized = payload(stack_of(case), kv_dtype(case), Lengths((run,)))
+    sequences = first(given, "sequences", "batch", "batch_size", "max_num_seqs", default=1)
+    run = Run(first(given, "context", "n_ctx", "max_model_len", default=1), sequences)
+    stack = stack_of(case)
+    token = per_token(stack, kv_dtype(case))
+    sized = payload(stack, kv_dtype(case), Lengths((run,)))
     size = Fraction(sum(term.bytes for term in sized.terms if term.part == "rows"))
     gib, mib = float(size / GIB), float(size / MIB)
-    yield {"kv_gb": gib, "kv_gib": gib, "kv_mib": mib, "kv_mb": mib, "kv_bytes": int(size)}
+    yield {
+        "kv_gb": gib,
+        "kv_gib": gib,
+        "kv_mib": mib,
+        "kv_mb": mib,
+        "kv_bytes": int(size),
+        "bytes_per_token": int(token),
+        "kv_bytes_per_token": int(token),
+        "kv_kib_per_token": float(token) / 1024,
+    }
 
 
 ENGINES: Mapping[str, Callable[[Case], Iterator[Figures]]] = {
