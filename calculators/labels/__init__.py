@@ -4,8 +4,8 @@ The files travel with the package, so that the page, the browser and the termina
 ones; reading them is the only file access below the programs that use the calculators.
 """
 
+import pkgutil
 import tomllib
-from importlib import resources
 
 from calculators.show.labels import Labels, Language, flatten
 
@@ -19,5 +19,7 @@ def load(calculator: str, lang: Language) -> Labels:
 
 def read(name: str, lang: Language) -> dict[str, str]:
     """One label file in one language."""
-    text = resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    return flatten(tomllib.loads(text), lang)
+    data = pkgutil.get_data(__name__, f"{name}.toml")
+    if data is None:
+        raise LookupError(f"no labels {name}.toml")
+    return flatten(tomllib.loads(data.decode()), lang)
