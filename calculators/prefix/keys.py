@@ -12,6 +12,7 @@ from calculators.form.errors import ParameterError
 
 TOKEN_BYTES = 4
 PAIR_BYTES = 8
+FIRST_SLICE = 256  # elements of the first comparison
 LARGEST_TOKEN = 2**32 - 1
 
 type Key = bytes | list[int]
@@ -67,27 +68,32 @@ def pack_pairs(tokens: Sequence[int]) -> bytes:
 def shared_length(span: Key, key: Key, at: int, end: int, unit: int) -> int:
     """How many leading elements ``span`` shares with ``key[at:end]``, in whole units.
 
-    Compares slices that double in length, then halves the one that differs: a comparison of
+    Compares slices that double in length, then looks into the one that differs: a comparison of
     two slices costs far less than a step of a Python loop (the same idea as SGLang's
     ``RadixKey.match_at``).
     """
     length = min(len(span), end - at)
-    low, step = 0, unit
+    low, step = 0, max(unit, FIRST_SLICE)
     while low < length:
         high = min(low + step, length)
-        if span[low:high] != key[at + low : at + high]:
-            return first_difference(span, key[at + low : at + high], low, high, unit)
+        mine, other = span[low:high], key[at + low : at + high]
+        if mine != other:
+            shared = low + first_difference(mine, other)
+            return shared - shared % unit
         low = high
         step *= 2
     return length
 
 
-def first_difference(span: Key, other: Key, low: int, high: int, unit: int) -> int:
-    """The last unit boundary before the difference that lies in ``span[low:high]``."""
-    start = low
-    while high - low > unit:
-        middle = low + (high - low) // (2 * unit) * unit
-        if span[low:middle] == other[low - start : middle - start]:
+def first_difference(one: Key, other: Key) -> int:
+    """The first place at which two keys of equal length differ: ``(b"abc", b"abd") → 2``."""
+    if isinstance(one, bytes) and isinstance(other, bytes):
+        differing = int.from_bytes(one) ^ int.from_bytes(other)
+        return len(one) - (differing.bit_length() + 7) // 8
+    low, high = 0, len(one)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
             low = middle
         else:
             high = middle

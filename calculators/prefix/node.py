@@ -6,23 +6,26 @@ from operator import getitem
 
 from calculators.prefix.keys import Key
 
+MOMENT_BITS = 40  # of logical time: enough for 10^11 operations
+MOMENT = (1 << MOMENT_BITS) - 1
+
 type Head = Callable[[Key, int], Hashable]
 """The first page of a key at a place, as a dictionary key."""
 
 
 class Node:
-    """A run of tokens below its parent. ``depth`` and ``history`` are in tokens.
+    """A run of tokens below its parent. ``depth`` and ``history`` are in key elements from the root.
 
     ``children`` is None for a leaf: most nodes are leaves, and an empty dict is not free.
-    ``parent`` is None for a root and for a node that was evicted. ``queued`` says that the
-    eviction queue has an entry of the node. ``history`` is the largest depth that a branch through
-    the node ever had.
+    ``parent`` is None for a root and for a node that was evicted. ``head`` is the first page, by which the parent holds the node. ``created`` is a moment that no other
+    node shares. ``history`` is the largest depth that a branch through the node ever had.
     """
 
     __slots__ = (
         "children",
         "created",
         "depth",
+        "head",
         "history",
         "hits",
         "key",
@@ -30,17 +33,18 @@ class Node:
         "locks",
         "parent",
         "priority",
-        "queued",
     )
 
-    def __init__(self, key: Key, parent: "Node | None", depth: int, now: int) -> None:
+    def __init__(
+        self, key: Key, head: Hashable, parent: "Node | None", depth: int, now: int
+    ) -> None:
         self.key = key
+        self.head = head
         self.parent = parent
         self.depth = self.history = depth
         self.last_access = self.created = now
         self.children: dict[Hashable, Node] | None = None
         self.hits = self.locks = self.priority = 0
-        self.queued = False
 
     @property
     def evictable(self) -> bool:

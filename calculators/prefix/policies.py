@@ -8,7 +8,7 @@ remain in the code only. Left out: the floating-point budgets of the Rust tree.
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from calculators.form.errors import ParameterError, excerpt
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from calculators.prefix.radix import Node
 
 SLRU_THRESHOLD = 2  # hits from which a node is protected
+EVER = 1 << 40  # above every moment: a score is (first criterion) * EVER + (moment)
+
+
+type Score = Callable[["Node"], int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,21 +27,39 @@ class Policy:
     """A policy by name.
 
     ``score`` orders candidates. ``grows`` says that a node's score never falls, so one queue entry
-    a node, corrected when it comes to the front, gives the exact order. ``history`` asks the tree
-    to keep the high-water depth of each branch.
+    a node, corrected when it comes to the front, gives the exact order. ``beyond`` (tail-optimised
+    LRU) is how many tokens at the end of a conversation are not worth keeping; the tree then
+    records how deep each branch has been.
     """
 
     name: str
-    score: Callable[["Node"], Any]
+    score: Score
     grows: bool = True
-    history: bool = False
+    beyond: int | None = None
+
+    def score_in(self, width: int) -> Score:
+        """The score for a tree whose keys have ``width`` elements a token."""
+        return self.score if self.beyond is None else tail_score(self.beyond * width)
+
+
+def tail_score(beyond: int) -> Score:
+    """Nodes that begin past ``history - beyond`` elements first, then the least recently used."""
+
+    def score(node: "Node") -> int:
+        before = node.depth - len(node.key)
+        safe = before >= max(node.history - beyond, 0)
+        return node.last_access - EVER if safe else node.last_access
+
+    return score
 
 
 LRU = Policy(name="lru", score=attrgetter("last_access"))
-LFU = Policy(name="lfu", score=attrgetter("hits", "last_access"))
 FIFO = Policy(name="fifo", score=attrgetter("created"))
-PRIORITY = Policy(name="priority", score=attrgetter("priority", "last_access"))
-SLRU = Policy(name="slru", score=lambda node: (node.hits >= SLRU_THRESHOLD, node.last_access))
+LFU = Policy(name="lfu", score=lambda node: node.hits * EVER + node.last_access)
+SLRU = Policy(
+    name="slru", score=lambda node: (node.hits >= SLRU_THRESHOLD) * EVER + node.last_access
+)
+PRIORITY = Policy(name="priority", score=lambda node: node.priority * EVER + node.last_access)
 MRU = Policy(name="mru", score=lambda node: -node.last_access, grows=False)
 FILO = Policy(name="filo", score=lambda node: -node.created)
 
@@ -55,13 +77,12 @@ def tail_optimised(threshold: int, next_prompt_estimate: int) -> Policy:
         raise ParameterError("next_prompt_estimate", "too_small", text=str(next_prompt_estimate))
     if threshold <= next_prompt_estimate:
         raise ParameterError("threshold", "not_above_estimate", text=str(threshold))
-
-    def score(node: "Node") -> tuple[int, int]:
-        budget = max(node.history + next_prompt_estimate - threshold, 0)
-        beyond = node.parent is not None and node.parent.depth >= budget
-        return (-1 if beyond else 0, node.last_access)
-
-    return Policy(name="tlru", score=score, grows=False, history=True)
+    return Policy(
+        name="tlru",
+        score=attrgetter("last_access"),
+        grows=False,
+        beyond=threshold - next_prompt_estimate,
+    )
 
 
 def policy(name: str, *, threshold: int = 0, next_prompt_estimate: int = 0) -> Policy:

@@ -13,24 +13,23 @@ pairs, 1 for plain lists). What the public names return is in tokens.
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush, heapreplace
-from typing import Any
 
 from calculators.form.errors import ParameterError
 from calculators.prefix.invariants import BrokenInvariantError
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key, Namespace, shared_length
-from calculators.prefix.node import Match, Node, head_of, raise_history
+from calculators.prefix.node import MOMENT, MOMENT_BITS, Match, Node, head_of, raise_history
 from calculators.prefix.policies import LRU, Policy
 from calculators.prefix.radix_check import check
+from calculators.prefix.radix_serve import TICKS, serve_all
 
-TICKS = 3  # moments of an operation: its walk, the upper half of its split, its new leaf
+
 FEWEST_ENTRIES = 64
 
 
 class RadixTree:
     """The tree of all namespaces; they share its capacity but no node.
 
-    ``evicted`` and ``refused`` count tokens evicted and requests that did not fit, since the
-    tree was made.
+    ``refused`` counts the requests that did not fit, since the tree was made.
     """
 
     def __init__(
@@ -45,21 +44,27 @@ class RadixTree:
             raise ParameterError("page_size", "too_small", text=str(page_size), minimum=1)
         self.page_size = page_size
         self.policy = policy
+        self.score = policy.score_in(width)
         self.width = width
         self.partial_refresh = partial_refresh
         self.unit = page_size * width
         self.head = head_of(self.unit, width)
         self.roots: dict[Namespace, Node] = {}
-        self.queue: list[tuple[Any, int, Node]] = []
+        self.queue: list[int] = []
+        self.queued: dict[int, Node] = {}
         self.clock = 0
-        self.ticks = TICKS
         self.size = self.locked_size = self.nodes = 0
-        self.evicted = self.refused = 0
+        self.evicted_size = self.refused = 0
 
     @property
     def total(self) -> int:
         """Tokens in the tree; always ``evictable + protected``."""
         return self.size // self.width
+
+    @property
+    def evicted(self) -> int:
+        """Tokens evicted since the tree was made."""
+        return self.evicted_size // self.width
 
     @property
     def protected(self) -> int:
@@ -149,78 +154,52 @@ class RadixTree:
             raise ParameterError("tokens", "more_than_evictable", maximum=self.evictable)
         return self.make_room(tokens * self.width) // self.width
 
-    def make_room(self, amount: int) -> int:
-        """As ``evict``, in elements."""
-        gone = 0
-        while gone < amount and (victim := self.evict_leaf()) is not None:
-            gone += len(victim.key)
-        return gone
-
     def evict_leaf(self) -> Node | None:
         """Evict the candidate with the lowest score; None if there is no candidate."""
-        queue, score, grows = self.queue, self.policy.score, self.policy.grows
-        while queue:
-            stored, _, node = queue[0]
-            if node.children is None and not node.locks and node.parent is not None:
-                actual = score(node)
-                if stored == actual:
-                    heappop(queue)
-                    self.remove(node)
-                    return node
-                if grows:  # its one entry is out of date: put it where it belongs now
-                    heapreplace(queue, (actual, node.created, node))
-                    continue
+        victims: list[Node] = []
+        self.make_room(1, victims)
+        return victims[0] if victims else None
+
+    def make_room(self, amount: int, victims: list[Node] | None = None) -> int:
+        """As ``evict``, in elements; adds what goes to ``victims``."""
+        # Longer than others here: it runs once a request, and a call a leaf would show.
+        queue, queued, score = self.queue, self.queued, self.score
+        gone = removed = 0
+        while queue and gone < amount:
+            entry = queue[0]
+            node = queued.get(entry & MOMENT)
+            if node is None or node.children is not None or node.locks:
+                heappop(queue)
+                queued.pop(entry & MOMENT, None)
+                continue
+            actual = score(node) << MOMENT_BITS | node.created
+            if entry != actual and self.policy.grows:
+                heapreplace(queue, actual)  # its one entry was out of date
+                continue
             heappop(queue)
-            node.queued = False
-        return None
+            if entry != actual:  # a newer entry stands elsewhere
+                continue
+            parent = node.parent
+            siblings = parent.children
+            del queued[node.created], siblings[node.head]
+            node.parent = None
+            gone += len(node.key)
+            removed += 1
+            if not siblings:
+                parent.children = None
+                self.offer(parent)
+            if victims is not None:
+                victims.append(node)
+        self.size -= gone
+        self.evicted_size += gone
+        self.nodes -= removed
+        return gone
 
     def serve(
-        self,
-        key: Key,
-        usable: int,
-        capacity: int,
-        namespace: Namespace = NO_NAMESPACE,
+        self, key: Key, usable: int, capacity: int, namespace: Namespace = NO_NAMESPACE
     ) -> int:
-        """One request at zero service time: match, lock, evict, insert, unlock, in one walk.
-
-        Takes and returns elements, in whole pages: the first ``usable`` may be reused, all of
-        ``key`` is stored, and never more than ``capacity`` are held. Returns what was reused. The
-        tree afterwards is the one that the five calls leave (a test compares them). What the walk
-        passed is locked until the end, so nobody sees that it is refreshed once and not twice.
-        """
-        # One function, longer than others here: calls would take a third of its time.
-        self.clock = now = self.clock + 2 * TICKS
-        head = self.head
-        node = self.roots.get(namespace) or self.root(namespace)
-        at = 0
-        while at < usable and node.children is not None:
-            child = node.children.get(head(key, at))
-            if child is None:
-                break
-            span = child.key
-            end = at + len(span)
-            if end <= usable and key[at:end] == span:
-                node, at = child, end
-            else:
-                node, at = self.enter(child, key, at, usable, now)
-            node.last_access = now + TICKS
-            node.hits += 1
-        reused = at
-        fresh = len(key) - at
-        excess = self.size + fresh - capacity
-        if fresh and excess > 0:
-            node.locks += 1
-            excess -= self.make_room(excess)
-            node.locks -= 1
-        if fresh and excess > 0:
-            self.refused += 1
-        elif fresh and node.children is None:
-            node = self.add_leaf(node, key[at:], now + TICKS + 2)
-            node.hits = 1
-        elif fresh:
-            node = self.insert_below(node, key, at, now + TICKS, 0, 0).node
-        self.offer(node)
-        return reused
+        """One request at zero service time; see ``serve_all``."""
+        return serve_all(self, [(key, usable, namespace)], capacity)[0]
 
     def tick(self) -> int:
         """The moment of a new operation; its split and its leaf come one and two later."""
@@ -231,7 +210,7 @@ class RadixTree:
         """The root of a namespace: empty, always locked, never evicted."""
         found = self.roots.get(namespace)
         if found is None:
-            found = self.roots[namespace] = Node(b"" if self.width > 1 else [], None, 0, 0)
+            found = self.roots[namespace] = Node(b"" if self.width > 1 else [], None, None, 0, 0)
             found.locks = 1
         return found
 
@@ -255,16 +234,17 @@ class RadixTree:
         parent = child.parent
         if parent is None or parent.children is None:
             raise BrokenInvariantError("a root or an evicted node cannot be split")
-        upper = Node(child.key[:length], parent, child.depth, now)
-        upper.depth -= (len(child.key) - length) // self.width
+        upper = Node(child.key[:length], child.head, parent, child.depth, now)
+        upper.depth -= len(child.key) - length
         upper.history, upper.hits = child.history, child.hits
         upper.locks, upper.priority = child.locks, child.priority
         if not self.partial_refresh:
             upper.last_access = child.last_access
         child.key = child.key[length:]
+        child.head = self.head(child.key, 0)
         child.parent = upper
-        upper.children = {self.head(child.key, 0): child}
-        parent.children[self.head(upper.key, 0)] = upper
+        upper.children = {child.head: child}
+        parent.children[upper.head] = upper
         self.nodes += 1
         if not self.policy.grows:
             self.offer(child)
@@ -272,45 +252,40 @@ class RadixTree:
 
     def add_leaf(self, parent: Node, key: Key, now: int) -> Node:
         """Hang a new leaf under a node."""
-        leaf = Node(key, parent, parent.depth + len(key) // self.width, now)
+        head = self.head(key, 0)
+        leaf = Node(key, head, parent, parent.depth + len(key), now)
         if parent.children is None:
-            parent.children = {}
-        parent.children[self.head(key, 0)] = leaf
+            parent.children = {head: leaf}
+        else:
+            parent.children[head] = leaf
         self.nodes += 1
         self.size += len(key)
-        if self.policy.history:
+        if self.policy.beyond is not None:
             raise_history(leaf)
-        self.offer(leaf)
+        self.queued[now] = leaf
+        heappush(self.queue, self.score(leaf) << MOMENT_BITS | now)
         return leaf
-
-    def remove(self, leaf: Node) -> None:
-        """Take an unlocked leaf out; its parent may become a candidate."""
-        parent = leaf.parent
-        if parent is None or parent.children is None:
-            raise BrokenInvariantError("a root or an evicted node cannot be evicted")
-        del parent.children[self.head(leaf.key, 0)]
-        leaf.parent = None
-        leaf.queued = False
-        self.nodes -= 1
-        self.size -= len(leaf.key)
-        self.evicted += len(leaf.key) // self.width
-        if not parent.children:
-            parent.children = None
-            self.offer(parent)
 
     def offer(self, node: Node) -> None:
         """Queue a node if it is a candidate; under a growing score at most once."""
-        if node.children is None and not node.locks and not node.queued:
-            grows = self.policy.grows
-            node.queued = grows
-            heappush(self.queue, (self.policy.score(node), node.created, node))
-            if not grows and len(self.queue) > 2 * self.nodes + FEWEST_ENTRIES:
-                self.rebuild_queue()
+        if node.children is None and not node.locks:
+            if not self.policy.grows:
+                self.enqueue(node)
+                if len(self.queue) > 2 * self.nodes + FEWEST_ENTRIES:
+                    self.rebuild_queue()
+            elif node.created not in self.queued:
+                self.enqueue(node)
+
+    def enqueue(self, node: Node) -> None:
+        """Add an entry: the score above, the node's moment of creation below, in one integer."""
+        self.queued[node.created] = node
+        heappush(self.queue, self.score(node) << MOMENT_BITS | node.created)
 
     def rebuild_queue(self) -> None:
         """Drop the entries that newer ones have replaced."""
-        leaves = [node for node in self.walk() if node.evictable]
-        self.queue = [(self.policy.score(node), node.created, node) for node in leaves]
+        self.queued = {node.created: node for node in self.walk() if node.evictable}
+        score = self.score
+        self.queue = [score(n) << MOMENT_BITS | n.created for n in self.queued.values()]
         heapify(self.queue)
 
     def check(self) -> None:

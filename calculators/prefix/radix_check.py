@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from calculators.prefix.invariants import require
-from calculators.prefix.node import Node
+from calculators.prefix.node import MOMENT, MOMENT_BITS, Node
 
 if TYPE_CHECKING:
     from calculators.prefix.radix import RadixTree
@@ -29,11 +29,12 @@ def check_place(tree: "RadixTree", node: Node) -> None:
     if parent is None or parent.children is None:
         return
     require(node.key and not len(node.key) % tree.unit, "a node is not whole pages long")
-    require(parent.children.get(tree.head(node.key, 0)) is node, "a node hangs by a wrong page")
-    require(node.depth == parent.depth + len(node.key) // tree.width, "a depth is wrong")
+    require(node.head == tree.head(node.key, 0), "a node's first page is wrong")
+    require(parent.children.get(node.head) is node, "a node hangs by a wrong page")
+    require(node.depth == parent.depth + len(node.key), "a depth is wrong")
     require(node.history >= node.depth, "a branch was never as deep as it is")
     require(node.children is None or node.children, "a leaf has an empty table of children")
-    require(node.last_access <= tree.clock + tree.ticks, "a node was used in the future")
+    require(node.last_access <= tree.clock + 2, "a node was used in the future")
 
 
 def check_locks(node: Node) -> None:
@@ -45,13 +46,15 @@ def check_locks(node: Node) -> None:
 
 def check_queue(tree: "RadixTree", nodes: list[Node]) -> None:
     """Every candidate stands in the queue no later than its score says."""
-    best: dict[int, object] = {}
-    for stored, _, node in tree.queue:
-        best[id(node)] = min(best.get(id(node), stored), stored)
+    moments = [entry & MOMENT for entry in tree.queue]
+    first: dict[int, int] = {}
+    for entry, moment in zip(tree.queue, moments, strict=True):
+        first[moment] = min(first.get(moment, entry), entry)
     for node in nodes:
         if node.evictable:
-            require(id(node) in best, "a candidate is missing from the queue")
-            require(best[id(node)] <= tree.policy.score(node), "a candidate stands too far back")  # type: ignore[operator]
-    entries = [id(node) for _, _, node in tree.queue]
-    if tree.policy.grows:
-        require(len(entries) == len(set(entries)), "a node stands in the queue twice")
+            require(node.created in first, "a candidate is missing from the queue")
+            entry = tree.score(node) << MOMENT_BITS | node.created
+            require(first[node.created] <= entry, "a candidate stands too far back")
+    require(
+        not tree.policy.grows or len(moments) == len(first), "a node stands in the queue twice"
+    )
