@@ -11,7 +11,7 @@ from calculators.show.labels import Labels
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, never fetched
 SERIES_COLOURS = [f"var(--cp-series-{number})" for number in range(1, 7)]
-WIDTH, HEIGHT = 560, 260
+WIDTH, HEIGHT = 420, 240  # narrow, so that its words stay legible on a phone
 
 MARKS: dict[str, dict[str, Any]] = {
     "line": {"type": "line", "strokeWidth": 2},

@@ -1,0 +1,1 @@
+"""Everything between the sources and the folder that is served."""

@@ -1,0 +1,99 @@
+"""The only file that knows MkDocs: builds the second language after the first, finishes pages.
+
+The English configuration is the one that ``mkdocs build`` and ``mkdocs serve`` are given. After
+it is built, this hook builds ``mkdocs.zh.yml`` into ``zh/`` of the same folder, with the same
+address and strictness, so that both commands give both languages.
+"""
+
+import posixpath
+import sys
+from pathlib import Path
+
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.config.config_options import ExtraScriptValue
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.pages import Page
+
+from scripts.site import runtime
+from scripts.site.pages import finished, with_policy
+
+SECOND = "zh"
+ALTERNATES = '"link[rel=alternate]"'
+OURS = ("calculators", "scripts.site")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Name the hashed assets in every page."""
+    current = runtime.current()
+    up = "../" if is_second(config) else ""
+    config.extra_css = [f"{up}assets/{current.style}"]
+    bridge = ExtraScriptValue(f"{up}assets/{current.bridge}")
+    bridge.type = "module"
+    config.extra_javascript = [bridge]
+    return config
+
+
+def forget_code() -> None:
+    """Let the next build import our modules anew: a live reload shows edited code and labels.
+
+    It comes after a build and not before one, since a configuration that is being read already
+    holds functions of these modules.
+    """
+    for name in [n for n in sys.modules if n.startswith(OURS) and n != __name__]:
+        del sys.modules[name]
+
+
+def is_second(config: MkDocsConfig) -> bool:
+    """Whether this is the build of the second language."""
+    return str(config.theme["language"]) == SECOND
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Absolute alternates, the language switcher and the security policy."""
+    lang = str(config.theme["language"])
+    return finished(output, root=root_url(config), url=page.url, lang=lang)
+
+
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    """The page for addresses that do not exist has a policy as well."""
+    del config
+    return with_policy(output_content) if template_name == "404.html" else output_content
+
+
+def root_url(config: MkDocsConfig) -> str:
+    """The address of the English home page."""
+    site_url = config.site_url or "/"
+    return site_url.removesuffix(f"{SECOND}/") if is_second(config) else site_url
+
+
+def quiet_bundle(site: Path) -> None:
+    """Keep the theme from fetching a sitemap beside every ``hreflang`` address.
+
+    Material takes those for the roots of other languages; ours name the very page, as search
+    engines want it, so each view would ask for three files that do not exist, at ``site_url``.
+    """
+    [bundle] = site.glob("assets/javascripts/bundle.*.min.js")
+    code = bundle.read_text(encoding="utf-8")
+    if code.count(ALTERNATES) != 1:
+        raise LookupError(f"{bundle.name} does not have {ALTERNATES} once: check the theme")
+    bundle.write_text(code.replace(ALTERNATES, '"link[rel=sitemap]"'), encoding="utf-8")
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write the runtime once, then build the second language beside the first."""
+    site = Path(config.site_dir)
+    quiet_bundle(site)
+    if is_second(config):
+        (site / "404.html").unlink(missing_ok=True)  # hosts know one, at the root
+        return
+    runtime.write(runtime.current(), site)
+    second = load_config(
+        str(Path(config.config_file_path).with_name(f"mkdocs.{SECOND}.yml")),
+        site_dir=str(site / SECOND),
+        site_url=posixpath.join(config.site_url or "/", SECOND, ""),
+        strict=config.strict,
+    )
+    second.plugins.on_startup(command="build", dirty=False)
+    build(second)
+    forget_code()

@@ -1,0 +1,67 @@
+"""The last touch on a page: addresses of its twin in the other language, and its security policy.
+
+Pure text in, text out; ``hooks`` alone knows MkDocs.
+"""
+
+import base64
+import hashlib
+import re
+from html import escape
+
+ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
+SWITCHER = re.compile(r'<a href="[^"]*" hreflang="(\w+)" class="md-select')
+INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+CHARSET = '<meta charset="utf-8">'
+
+
+FIRST = "en"
+FOLDERS = {"en": "", "zh": "zh/"}
+
+
+def finished(html: str, *, root: str, url: str, lang: str) -> str:
+    """The page with absolute ``hreflang``, a switcher that keeps the page, and a strict policy.
+
+    ``root`` is the address of the English home page, ``url`` the page below its language.
+    """
+    addresses = {code: f"{root}{folder}{url}" for code, folder in FOLDERS.items()}
+    addresses["x-default"] = addresses[FIRST]
+    return with_policy(with_switcher(with_alternates(html, addresses), url=url, lang=lang))
+
+
+def with_switcher(html: str, *, url: str, lang: str) -> str:
+    """Point the theme's language links at the twin of the page, relative, for any sub-path."""
+    up = "../" * (url + FOLDERS[lang]).count("/")
+    return SWITCHER.sub(
+        lambda m: (
+            f'<a href="{up + FOLDERS[m[1]] + url or "./"}" hreflang="{m[1]}" class="md-select'
+        ),
+        html,
+    )
+
+
+def with_alternates(html: str, alternates: dict[str, str]) -> str:
+    """Replace the theme's relative links by absolute ones, by language."""
+    links = "".join(
+        f'\n      <link rel="alternate" href="{escape(url)}" hreflang="{lang}">'
+        for lang, url in alternates.items()
+    )
+    bare = ALTERNATE.sub("", html)
+    return bare.replace('<link rel="icon"', f'{links.strip()}\n      <link rel="icon"', 1)
+
+
+def with_policy(html: str) -> str:
+    """Allow this page's own inline scripts by hash, files of this site, and nothing else."""
+    hashes = {script_hash(match[1]) for match in INLINE_SCRIPT.finditer(html)}
+    scripts = " ".join(["'self'", "'wasm-unsafe-eval'", *sorted(f"'{h}'" for h in hashes)])
+    policy = (
+        f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src 'self' data:; "
+        "font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; "
+        "base-uri 'self'; form-action 'self'"
+    )
+    tag = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    return html.replace(CHARSET, f"{CHARSET}\n      {tag}", 1)
+
+
+def script_hash(script: str) -> str:
+    """The hash by which a policy names an inline script."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
