@@ -21,6 +21,9 @@ class Cost(Protocol):
     def duration(self, prefill: int, decodes: int, context: int) -> Time:
         """Time of one iteration: prefill tokens, decoding sequences, their KV tokens."""
 
+    def growth(self, decodes: int) -> Time | None:
+        """How much longer the next decode iteration of the same requests is; None: it varies."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Linear:
@@ -47,3 +50,7 @@ class Linear:
     def duration(self, prefill: int, decodes: int, context: int) -> Time:
         """Time of one iteration, in the unit of the coefficients."""
         return self.a + self.b * prefill + self.c * decodes + self.d * context
+
+    def growth(self, decodes: int) -> Time:
+        """Each sequence reads one token more."""
+        return self.d * decodes

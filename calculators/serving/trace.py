@@ -1,0 +1,150 @@
+"""What the fast engine keeps: one column a figure, and the clock that gives all token times back.
+
+All decoding requests gain a token in each decode iteration, so a request's tokens are a run of
+consecutive iterations. The clock maps iteration numbers to instants, one entry for each stretch of
+equal iterations: token times, gaps and their distribution follow from it without being stored.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from calculators.serving.records import Outcome, Status
+from calculators.serving.request import Request, Time
+
+WAITING, PREFILLING, DECODING = 0, 1, 2
+CODES: dict[int, Status] = {
+    WAITING: "unfinished_waiting",
+    PREFILLING: "unfinished_running",
+    DECODING: "unfinished_running",
+    3: "finished",
+    4: "timeout",
+    5: "rejected",
+    6: "not_arrived",
+}
+FINISHED, TIMEOUT, REJECTED, NOT_ARRIVED = 3, 4, 5, 6
+
+
+@dataclass(slots=True)
+class Clock:
+    """Stretches of decode iterations: the number before, the instant, length, growth, sequences.
+
+    ``growth`` is how much longer each iteration of a stretch is than the one before. An iteration
+    that only prefills stands here too, without advancing the number.
+    """
+
+    number: list[int] = field(default_factory=list)
+    start: list[Time] = field(default_factory=list)
+    length: list[Time] = field(default_factory=list)
+    growth: dict[int, Time] = field(default_factory=dict)
+    decodes: list[int] = field(default_factory=list)
+    advanced: int = 0
+
+    def at(self, number: int) -> Time:
+        """The end of the decode iteration with this number, from 1."""
+        index = bisect_left(self.number, number) - 1
+        steps = number - self.number[index]
+        growth = self.growth.get(index, 0) * (steps * (steps - 1) // 2)
+        return self.start[index] + steps * self.length[index] + growth
+
+    def run(self, first: int, count: int) -> Iterator[Time]:
+        """The ends of ``count`` iterations from number ``first``."""
+        return map(self.at, range(first, first + count))
+
+
+@dataclass(slots=True)
+class Stay:
+    """Tokens of one stay in the batch: one at the end of a prefill, then one an iteration."""
+
+    shown_at: Time
+    joined: int
+    tokens: int
+
+
+@dataclass(slots=True)
+class Trace:
+    """The columns of a run, by index of request. ``shown`` counts tokens."""
+
+    requests: list[Request]
+    status: bytearray
+    first_scheduled: list[Time | None]
+    first_token: list[Time | None]
+    end: list[Time | None]
+    shown: list[int]
+    joined: list[int]
+    clock: Clock = field(default_factory=Clock)
+    reasons: dict[int, str] = field(default_factory=dict)
+    earlier: dict[int, list[Stay]] = field(default_factory=dict)
+    resumed: dict[int, Time] = field(default_factory=dict)
+    preemptions: Counter[int] = field(default_factory=Counter)
+    recomputed: Counter[int] = field(default_factory=Counter)
+    cached: Counter[int] = field(default_factory=Counter)
+    moves: list[tuple[Time, int]] = field(default_factory=list)
+
+    def stays(self, index: int) -> list[Stay]:
+        """The stays of a request in the batch, in order."""
+        earlier = self.earlier.get(index, [])
+        tokens = self.shown[index] - sum(stay.tokens for stay in earlier)
+        if tokens <= 0:
+            return earlier
+        shown_at = self.resumed.get(index, self.first_token[index])
+        if shown_at is None:
+            raise AssertionError(f"request {index} has tokens but no first one")
+        return [*earlier, Stay(shown_at, self.joined[index], tokens)]
+
+    def token_times(self, index: int) -> tuple[Time, ...]:
+        """All token times of a request."""
+        times: list[Time] = []
+        for stay in self.stays(index):
+            times.append(stay.shown_at)
+            times.extend(self.clock.run(stay.joined + 1, stay.tokens - 1))
+        return tuple(times)
+
+    def outcome(self, index: int) -> Outcome:
+        """Everything about one request."""
+        return Outcome(
+            request=self.requests[index],
+            status=CODES[self.status[index]],
+            end=self.end[index],
+            token_times=self.token_times(index),
+            first_scheduled=self.first_scheduled[index],
+            reason=self.reasons.get(index),
+            preemptions=self.preemptions.get(index, 0),
+            recomputed=self.recomputed.get(index, 0),
+            cached=self.cached.get(index, 0),
+        )
+
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """All requests, by (arrival, id)."""
+        found = map(self.outcome, range(len(self.requests)))
+        return tuple(sorted(found, key=lambda o: (o.request.arrival, o.request.id)))
+
+    def waiting_steps(self) -> tuple[tuple[Time, int], ...]:
+        """The length of the waiting queue at each change, after all that happens at one instant."""
+        changes: Counter[Time] = Counter()
+        for instant, change in self.moves:
+            changes[instant] += change
+        for index, request in enumerate(self.requests):
+            status = self.status[index]
+            if status == NOT_ARRIVED:
+                continue
+            if status == REJECTED and index not in self.preemptions:
+                changes[request.arrival] += 0
+                continue
+            changes[request.arrival] += 1
+            left = self.first_scheduled[index]
+            if left is None and status == TIMEOUT:
+                left = self.end[index]
+            if left is not None:
+                changes[left] -= 1
+        return tuple(steps(sorted(changes.items())))
+
+
+def steps(changes: Sequence[tuple[Time, int]]) -> Iterator[tuple[Time, int]]:
+    """Running totals, the first one and then those that differ from the one before."""
+    total = 0
+    for index, (instant, change) in enumerate(changes):
+        total += change
+        if change or index == 0:
+            yield instant, total
