@@ -32,7 +32,7 @@ from calculators.kv.layers import (
     SlidingAttention,
     Stack,
 )
-from calculators.kv.patterns import ALL_SLIDING, Kind, kinds_of
+from calculators.kv.patterns import ALL_SLIDING, Kind, check_count, kinds_of
 from calculators.kv.states import state
 
 DRAFT_LAYERS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules")
@@ -102,6 +102,7 @@ def layers_of(decoder: Facts, model_type: str) -> list[Layer]:
     """Every layer's caches, first to last."""
     refuse_other_memories(decoder, model_type)
     if (blocks := decoder.items("block_configs")) is not None:
+        check_count(len(blocks))
         return [searched_layer(decoder, index, block) for index, block in enumerate(blocks)]
     kinds = kinds_of(decoder, model_type)
     own = per_layer(decoder, len(kinds))

@@ -39,6 +39,7 @@ MOST_LAYERS = 10_000
 MOST_ELEMENTS = 10_000_000  # of any width, window or count
 LONGEST_TEXT = 20_000
 DEEPEST = 4
+LONGEST_PERIOD = 64  # layers; patterns of real models repeat after at most 13
 TOKEN = re.compile(r"([0-9]+)\*|([(),])|([^(),*\s]+)")
 ATTENTION = re.compile(r"([0-9]+)x([0-9]+)(?:-([0-9]+))?(?:@([0-9]+))?")
 STATE = re.compile(r"([0-9]+)x([0-9]+)x([0-9]+)(?:\.g([0-9]+))?(?:\.k([0-9]+))?(?:\.(\w+))?")
@@ -68,7 +69,7 @@ def folded(items: Sequence[str]) -> Iterator[str]:
 def best_group(items: Sequence[str], place: int) -> tuple[int, int]:
     """(items in the group, times it repeats) from ``place`` on; (1, 1) where nothing repeats."""
     best = (1, 1)
-    for size in range(2, (len(items) - place) // 2 + 1):
+    for size in range(2, min(LONGEST_PERIOD, (len(items) - place) // 2) + 1):
         count = 1
         group = items[place : place + size]
         while items[place + size * count : place + size * (count + 1)] == group:
