@@ -5,14 +5,16 @@ sharding, sharing of prefixes, block rounding and every other thing an engine ad
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from calculators.form import fields
 from calculators.form.errors import ParameterError
 from calculators.form.lengths import Lengths, Run
+from calculators.kv.catalogue import MODELS
 from calculators.kv.config import Reading, read_config
 from calculators.kv.dtypes import DTYPES, Dtype, dtype
 from calculators.kv.layers import Cache, Stack, full
+from calculators.kv.models import Model
 from calculators.kv.notation import cache_text, from_text, to_text
 from calculators.kv.payload import Factor, Payload, Term, payload, per_token
 from calculators.registry import Progress
@@ -44,7 +46,7 @@ LONGEST_FACT = 120  # characters shown of a value, such as a list of layer types
 class Params:
     """The form. Exactly one source gives the shape of the cache."""
 
-    source: str = fields.choice("typed", ("typed", "config", "stack"), group="shape")
+    source: str = fields.choice("typed", ("typed", "model", "config", "stack"), group="shape")
     layers: int = fields.integer(
         32, minimum=1, maximum=10_000, group="shape", when=("source", ("typed",))
     )
@@ -53,6 +55,13 @@ class Params:
     )
     head_dim: int = fields.integer(
         128, minimum=1, maximum=1_000_000, group="shape", when=("source", ("typed",))
+    )
+    model: str = fields.choice(
+        "Qwen/Qwen3-8B",
+        tuple(MODELS),
+        labelled=False,
+        group="shape",
+        when=("source", ("model",)),
     )
     config: str | None = fields.text(
         longest=2_000_000,
@@ -76,6 +85,7 @@ class Shape:
     stack: Stack
     model: Dtype | None = None
     reading: Reading | None = None
+    known: Model | None = None
 
 
 def solve(params: Params, progress: Progress) -> Result:
@@ -96,11 +106,18 @@ def shape_of(params: Params) -> Shape:
     """The stack of the chosen source."""
     if params.source == "typed":
         return Shape(stack=full(params.layers, params.kv_heads, params.head_dim))
+    if params.source == "model":
+        known = MODELS[params.model]
+        return Shape(stack=known.stack, model=own_dtype(known.dtype), known=known)
     if params.source == "stack":
         return Shape(stack=from_text("stack", needed("stack", params.stack)))
     reading = read_config(needed("config", params.config))
-    model = dtype("config", reading.dtype) if reading.dtype else None
-    return Shape(stack=reading.stack, model=model, reading=reading)
+    return Shape(stack=reading.stack, model=own_dtype(reading.dtype), reading=reading)
+
+
+def own_dtype(name: str | None) -> Dtype | None:
+    """The model's own type, where it is stated."""
+    return dtype("config", name) if name else None
 
 
 def needed(field: str, text: str | None) -> str:
@@ -182,6 +199,8 @@ def remarks(params: Params, shape: Shape, lengths: Lengths) -> Iterator[Message]
     """What qualifies the figure."""
     if lengths is params.tokens and lengths.sequences != params.sequences:
         yield Message("note.list_counts", {"count": lengths.sequences, "field": params.sequences})
+    if shape.known is not None:
+        yield Message("note.source", asdict(shape.known))
     if shape.reading is None:
         return
     for assumption in shape.reading.assumptions:

@@ -5,7 +5,7 @@
 // besides (addresses of the runtime, sentences for failures) stands in its <script class="cp-setup">.
 
 const START_LIMIT_MS = 60_000; // a slow line needs long; a start that never settles must end
-const ANSWER_LIMIT_MS = 120_000;
+const SILENCE_LIMIT_MS = 30_000; // without an answer or a sign of progress
 
 // One worker for the whole visit. It outlives instant navigation.
 const engine = {
@@ -44,6 +44,7 @@ function startEngine(where) {
     engine.worker.onmessage = ({ data }) => {
       if (data.ready) {
         clearTimeout(timer);
+        keepOffline([where.worker, where.wheel, ...where.files]);
         resolve();
       } else if (data.id === undefined) {
         clearTimeout(timer);
@@ -86,12 +87,18 @@ async function ask(where, request, onProgress = () => {}) {
   await startEngine(where);
   const id = engine.next++;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => stopEngine(new Failure("timeout")), ANSWER_LIMIT_MS);
-    const end = (act) => (value) => {
+    const giveUp = () => stopEngine(new Failure("timeout"));
+    let timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
+    const heard = (act) => (value) => {
       clearTimeout(timer);
+      if (act === onProgress) timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
       act(value);
     };
-    engine.waiting.set(id, { resolve: end(resolve), reject: end(reject), onProgress });
+    engine.waiting.set(id, {
+      resolve: heard(resolve),
+      reject: heard(reject),
+      onProgress: heard(onProgress),
+    });
     engine.worker.postMessage({ id, request: JSON.stringify(request) });
   });
 }
@@ -382,7 +389,13 @@ class Calculator {
 
 function absolute(where) {
   const address = (path) => new URL(path, import.meta.url).href; // assets lie beside the bridge
-  return { ...where, worker: address(where.worker), wheel: address(where.wheel), plot: address(where.plot) };
+  return {
+    ...where,
+    worker: address(where.worker),
+    wheel: address(where.wheel),
+    plot: address(where.plot),
+    files: where.files.map(address),
+  };
 }
 
 async function copy(text, button, setup) {
@@ -456,6 +469,23 @@ function drawPlots(root, address) {
   }
 }
 
+// After a visit the page and what it loaded are at hand without a network.
+async function keepOffline(addresses) {
+  if (!navigator.serviceWorker) return;
+  try {
+    await navigator.serviceWorker.register(new URL("../offline.js", import.meta.url));
+    const { active } = await navigator.serviceWorker.ready;
+    active?.postMessage({ keep: addresses });
+  } catch (error) {
+    console.info("offline copies are not kept:", error.message);
+  }
+}
+
+function loaded() {
+  const own = performance.getEntriesByType("resource").map((entry) => entry.name);
+  return [location.href, ...own].filter((address) => address.startsWith(location.origin));
+}
+
 function bind() {
   for (const section of document.querySelectorAll(".cp-calculator:not([data-live])")) {
     new Calculator(section);
@@ -465,3 +495,4 @@ function bind() {
 // Material's instant navigation replaces the page's content and announces it here.
 if (window.document$) window.document$.subscribe(bind);
 else bind();
+addEventListener("load", () => keepOffline(loaded()));

@@ -26,7 +26,7 @@ class Runtime:
     """Files by their path below ``assets/``, and where the pages find them."""
 
     files: Mapping[str, bytes]
-    worker: str
+    home: str
     wheel: str
     wheel_integrity: str
     plot: str
@@ -65,7 +65,7 @@ def build() -> Runtime:
     files |= {wheel_path: our_wheel, plot_path: plot, bridge_path: bridge, style_path: style}
     return Runtime(
         files=files,
-        worker=f"{home}/worker.mjs",
+        home=home,
         wheel=wheel_path,
         wheel_integrity=f"sha256-{base64.b64encode(sha256.digest()).decode()}",
         plot=plot_path,
@@ -109,16 +109,21 @@ def addresses() -> dict[str, Any]:
     """What a page tells the bridge; paths are relative to the bridge's own address."""
     runtime = current()
     return {
-        "worker": runtime.worker,
+        "worker": f"{runtime.home}/worker.mjs",
         "wheel": runtime.wheel,
         "integrity": runtime.wheel_integrity,
         "lock": empty_lock(),
         "plot": runtime.plot,
+        "files": sorted(f for f in runtime.files if f.startswith(f"{runtime.home}/")),
     }
 
 
 def write(runtime: Runtime, site: Path) -> None:
-    """Put the files below ``assets/`` of a site; what is there already is left alone."""
+    """Put the files below ``assets/`` of a site; what is there already is left alone.
+
+    The service worker has to lie at the root, under a name that never changes, to serve it all.
+    """
+    write_whole(site / "offline.js", (ASSETS / "offline.js").read_bytes())
     for name, data in runtime.files.items():
         path = site / "assets" / name
         if not path.exists() or path.stat().st_size != len(data):

@@ -1,0 +1,63 @@
+// The service worker: what was visited can be read, and computed, without a network.
+// Hashed files never change and come from the cache; pages come from the network while there is one.
+const CACHE = "critical-path-1";
+const HASHED = /[-.][0-9a-f]{8,}\b[^/]*$|\/assets\/runtime\//;
+
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+self.addEventListener("message", (event) => {
+  if (Array.isArray(event.data?.keep)) event.waitUntil(keep(event.data.keep));
+});
+
+async function keep(addresses) {
+  const cache = await caches.open(CACHE);
+  for (const address of new Set(addresses.map(bare))) {
+    if (new URL(address).origin !== location.origin) continue;
+    if (HASHED.test(address) && (await cache.match(address))) continue;
+    await cache.add(address).catch(() => {}); // one that fails is asked for again next time
+  }
+}
+
+// The state of a form is in the query, and the page is the same for every state.
+const bare = (address) => {
+  const url = new URL(address, location.href);
+  url.hash = "";
+  url.search = "";
+  return url.href;
+};
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || new URL(request.url).origin !== location.origin) return;
+  event.respondWith(HASHED.test(request.url) ? cacheFirst(request) : networkFirst(request));
+});
+
+async function cacheFirst(request) {
+  const cache = await caches.open(CACHE);
+  const kept = await cache.match(request.url);
+  // A kept copy has to meet the hash that the page states, as a fetched one would.
+  if (kept && !request.integrity) return kept;
+  if (kept && (await meets(kept.clone(), request.integrity))) return kept;
+  const reply = await fetch(request);
+  if (reply.ok) await cache.put(request.url, reply.clone());
+  return reply;
+}
+
+async function meets(reply, integrity) {
+  const hash = await crypto.subtle.digest("SHA-256", await reply.arrayBuffer());
+  return integrity === `sha256-${btoa(String.fromCharCode(...new Uint8Array(hash)))}`;
+}
+
+async function networkFirst(request) {
+  const cache = await caches.open(CACHE);
+  try {
+    const reply = await fetch(request);
+    if (reply.ok) await cache.put(bare(request.url), reply.clone());
+    return reply;
+  } catch (error) {
+    const kept = await cache.match(bare(request.url));
+    if (kept) return kept;
+    throw error;
+  }
+}
