@@ -3,12 +3,13 @@
 The number of n independent samples at or below the true q-quantile is Binomial(n, q) (Hahn and
 Meeker, Statistical Intervals, chapter 5). X(r) is therefore a lower bound that fails with
 P(B <= r - 1), X(s) an upper bound that fails with P(B >= s). In the tail of few samples no upper
-bound exists, whatever the data: 25 samples bound a p95 only from below. Two exact rules: equal tails (each side
-fails with at most half) and the shortest pair of ranks. :func:`stated` takes the shortest for the
-median, where the tails are equal but for one rank (100 samples: X(40)..X(60) against X(40)..X(61)),
-and equal tails elsewhere, where the shortest pair would put nearly all failures on one side. Left
-out: samples that depend on each other (requests of one batch, drifting iterations), for which none
-of this holds.
+bound exists, whatever the data: 25 samples bound a p95 only from below.
+
+Two exact rules: equal tails (each side fails with at most half) and the shortest pair of ranks.
+:func:`stated` takes the shortest for the median, where the tails are equal but for one rank (100
+samples: X(40)..X(60) against X(40)..X(61)), and equal tails elsewhere, where the shortest pair
+would put nearly all failures on one side. Left out: samples that depend on each other (requests of
+one batch, drifting iterations), for which none of this holds.
 """
 
 import math

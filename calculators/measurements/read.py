@@ -29,7 +29,9 @@ from calculators.measurements.formats import (
     locust,
     mlperf_detail,
     mlperf_summary,
+    published_table,
     pytest_benchmark,
+    router_latency,
     sglang_one_batch,
     sglang_serving,
     vllm_offline,
@@ -41,6 +43,8 @@ from calculators.measurements.source import Progress, Source, open_text
 
 # The order decides where key sets overlap: the more particular format comes first.
 FORMATS: Final[tuple[ModuleType, ...]] = (
+    router_latency,
+    published_table,
     mlperf_detail,
     mlperf_summary,
     action_benchmark,

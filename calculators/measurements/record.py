@@ -91,7 +91,8 @@ class Measurement:
 
     ``key`` is its position counted from 0 or its name; ``pointer`` the JSON pointer, line or table
     row. ``inapplicable`` are the quantities that do not exist for this kind of measurement.
-    ``extra`` holds the keys of the file that no rule names, unchanged.
+    ``boundary`` says from where to where time was taken, ``provenance`` what the file tells of the
+    conditions beyond its labels. ``extra`` holds the keys that no rule names, unchanged.
     """
 
     key: Key
@@ -101,6 +102,8 @@ class Measurement:
     samples: tuple[Samples, ...] = ()
     inapplicable: frozenset[str] = frozenset()
     percentile_rule: str | None = None
+    boundary: str | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
 

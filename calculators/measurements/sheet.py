@@ -75,6 +75,8 @@ class Sheet:
         self.labels: list[Label] = []
         self.samples: list[Samples] = []
         self.notes: list[Note] = []
+        self.boundary: str | None = None
+        self.provenance: Mapping[str, Any] = {}
 
     def take(self, name: str) -> Any:
         """The value of a key, which counts as known from now on; MISSING when there is none."""
@@ -269,6 +271,8 @@ class Sheet:
             samples=tuple(self.samples),
             inapplicable=frozenset(inapplicable),
             percentile_rule=rule,
+            boundary=self.boundary,
+            provenance=self.provenance,
             extra=extra,
             notes=tuple(self.notes),
         )

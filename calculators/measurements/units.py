@@ -19,6 +19,7 @@ LATENCIES: Final = frozenset(
         "schedule_delay",
         "batch_latency",
         "run_time",
+        "first_call",
         "cpu_time",
     }
 )
