@@ -19,6 +19,7 @@ from calculators.kv.dtypes import Dtype, dtype
 from calculators.kv.engines import llamacpp, sglang, tensorrt_llm, vllm
 from calculators.kv.engines.rows import fp8_scaled, latent_fp8_row
 from calculators.kv.engines.steps import GIB, MIB, printed_range
+from calculators.kv.engines.vllm_pages import Options as VllmOptions
 from calculators.kv.facts import Facts
 from calculators.kv.layers import (
     Cache,
@@ -257,7 +258,7 @@ def vllm_figures(case: Case) -> Iterator[Figures]:
     """Every pool that the inputs allow."""
     given = case["given"]
     model = dtype("dtype", case["kv_dtype"]) if kv_dtype(case).bits >= 16 else dtype("", "bf16")  # noqa: PLR2004
-    options = vllm.Options(
+    options = VllmOptions(
         kv_cache_dtype=kv_dtype(case),
         dtype=model,
         block_size=case["block_size"] or 16,
@@ -294,7 +295,7 @@ def reports(version: str | None) -> tuple[Any, ...]:
     return ("concurrency", "groups") if (major, minor) < (0, 24) else ("concurrency",)
 
 
-def blocks_allowed(stack: Stack, options: vllm.Options, given: Case) -> Iterable[int]:
+def blocks_allowed(stack: Stack, options: VllmOptions, given: Case) -> Iterable[int]:
     """Block counts that a stated count, printed memory or printed tokens allow."""
     if "num_gpu_blocks" in given:
         return (given["num_gpu_blocks"],)
@@ -309,7 +310,7 @@ def blocks_allowed(stack: Stack, options: vllm.Options, given: Case) -> Iterable
     return sorted(range(low, high + 1), key=lambda blocks: abs(blocks - middle))
 
 
-def pool_figures(stack: Stack, options: vllm.Options, blocks: int) -> Figures:
+def pool_figures(stack: Stack, options: VllmOptions, blocks: int) -> Figures:
     """What vLLM prints for a number of blocks."""
     result = vllm.pool_of_blocks(stack, options, blocks)
     figures: dict[str, Any] = {
@@ -322,13 +323,13 @@ def pool_figures(stack: Stack, options: vllm.Options, blocks: int) -> Figures:
         **block_figures(stack, options),
     }
     if any(isinstance(cache, SlidingAttention) for cache in stack.counts):
-        as_full = replace(options, disable_hybrid_kv_cache_manager=True)
-        before = vllm.pool_of_blocks(stack, as_full, blocks).concurrency
+        full = Stack(tuple(tuple(map(vllm.as_full, layer)) for layer in stack.layers))
+        before = vllm.pool_of_blocks(full, options, blocks).concurrency
         figures["max_concurrency_before_fix"] = before
     return figures
 
 
-def block_figures(stack: Stack, options: vllm.Options) -> Figures:
+def block_figures(stack: Stack, options: VllmOptions) -> Figures:
     """The enlarged attention block of a hybrid model and the padding of its state page."""
     groups = vllm.groups_of(stack, options)
     attention = [g.spec.block_size for g in groups if not isinstance(g.spec.cache, State)]
@@ -337,7 +338,7 @@ def block_figures(stack: Stack, options: vllm.Options) -> Figures:
     return figures if padding is None else {**figures, "mamba_page_padding_percent": padding}
 
 
-def ratio_figures(options: vllm.Options, given: Case) -> Iterator[Figures]:
+def ratio_figures(options: VllmOptions, given: Case) -> Iterator[Figures]:
     """Of a model that is not named: full attention in one group, whatever its width."""
     one = Stack(((FullAttention(heads=1, k_width=1, v_width=1),),))
     for blocks in blocks_allowed(one, options, given):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from calculators.kv.dtypes import Dtype, dtype
-from calculators.kv.engines.rows import fp8_scaled, latent_fp8_row, token_bytes
+from calculators.kv.engines.rows import latent_fp8_row, token_bytes
 from calculators.kv.engines.steps import Line
 from calculators.kv.layers import (
     Cache,
@@ -52,6 +52,11 @@ class Cell:
     ratio: Fraction
 
     @property
+    def profiled(self) -> int:
+        """What memory is divided by first: every layer as if it kept every token."""
+        return self.full + self.sliding
+
+    @property
     def bytes(self) -> Fraction:
         """What one token of the full pool costs: windowed layers hold ``ratio`` as many."""
         return Fraction(self.full) + (self.ratio if self.full else 1) * self.sliding
@@ -75,11 +80,10 @@ def ranked(stack: Stack, options: Options, rank: int = 0) -> Stack:
 
 
 def cell_of(stack: Stack, options: Options, rank: int = 0) -> Cell:
-    """The cell of one rank."""
+    """The cell of one rank, as the pool is sized by it: latent rows without their scales."""
     full = sliding = 0
-    sparse = any(isinstance(cache, IndexKeys) for cache in stack.counts)
     for cache, count in ranked(stack, options, rank).counts.items():
-        size = count * row_bytes(cache, options.kv_cache_dtype, sparse=sparse)
+        size = count * token_bytes(cache, options.kv_cache_dtype)
         if isinstance(cache, SlidingAttention | ChunkedAttention):
             sliding += size
         else:
@@ -87,43 +91,50 @@ def cell_of(stack: Stack, options: Options, rank: int = 0) -> Cell:
     return Cell(full=full, sliding=sliding, ratio=options.swa_full_tokens_ratio)
 
 
-def row_bytes(cache: Cache, kv: Dtype, *, sparse: bool) -> int:
-    """A token's bytes in one layer; sparse models keep FlashMLA rows when the cache is fp8."""
-    if isinstance(cache, IndexKeys):
-        return fp8_scaled(cache.width)
+def stored_bytes(cache: Cache, kv: Dtype, *, sparse: bool) -> int:
+    """A token's bytes as stored; sparse models keep FlashMLA rows when the cache is fp8."""
     if sparse and isinstance(cache, LatentAttention) and kv.bits == 8:  # noqa: PLR2004
         return latent_fp8_row(cache)
     return token_bytes(cache, kv)
 
 
 def pool(stack: Stack, options: Options, available_bytes: int) -> Pool:
-    """The pools that fit the memory left for the cache, smallest pipeline rank first.
+    """The pools that fit the memory left for the cache; the smallest pipeline rank counts.
 
     ``available_bytes`` is free memory after the weights minus total x (1 - mem_fraction_static).
     """
-    ranks = [rank_pool(stack, options, available_bytes, rank) for rank in range(options.pp_size)]
-    return min(ranks, key=lambda found: found.max_total_num_tokens)
-
-
-def rank_pool(stack: Stack, options: Options, available_bytes: int, rank: int) -> Pool:
-    """The pools of one rank."""
-    cell = cell_of(stack, options, rank)
-    state = state_bytes(stack, options, rank)
-    left = Fraction(available_bytes)
-    states = None
-    if state:
-        share = options.mamba_full_memory_ratio / (1 + options.mamba_full_memory_ratio)
-        states = int(left * share // state)
-        left -= left * share
-    tokens = int(left / cell.bytes) if cell.bytes else 0
-    tokens = tokens // options.page_size * options.page_size
-    return Pool(
-        options=options,
-        cell=cell,
-        max_total_num_tokens=tokens,
-        swa_tokens=swa_tokens(tokens, options) if cell.sliding else None,
-        states=states,
+    cells = [cell_of(stack, options, rank) for rank in range(options.pp_size)]
+    sizes = [state_bytes(stack, options, rank) for rank in range(options.pp_size)]
+    counts = [states_of(available_bytes, size, options) for size in sizes]
+    profiled = min(
+        (available_bytes - size * (count or 0)) // cell.profiled
+        for cell, size, count in zip(cells, sizes, counts, strict=True)
+        if cell.profiled
     )
+    tokens = paged(profiled, options)
+    cell = max(cells, key=lambda found: found.profiled)
+    swa = None
+    if cell.sliding:
+        whole = int(tokens * cell.profiled / cell.bytes) if cell.full else tokens
+        swa = paged(swa_tokens(whole, options) if cell.full else whole, options)
+        tokens = paged(whole, options)
+    states = min((count for count in counts if count is not None), default=None)
+    return Pool(
+        options=options, cell=cell, max_total_num_tokens=tokens, swa_tokens=swa, states=states
+    )
+
+
+def states_of(available_bytes: int, size: int, options: Options) -> int | None:
+    """How many states of ``size`` bytes fit the share that ``mamba_full_memory_ratio`` gives."""
+    if not size:
+        return None
+    share = options.mamba_full_memory_ratio / (1 + options.mamba_full_memory_ratio)
+    return int(available_bytes * share // size)
+
+
+def paged(tokens: int, options: Options) -> int:
+    """Whole pages of tokens."""
+    return tokens // options.page_size * options.page_size
 
 
 def swa_tokens(full_tokens: int, options: Options) -> int:
@@ -167,8 +178,11 @@ def side_bytes(stack: Stack, options: Options, side: int) -> Iterator[int]:
 
 def kv_bytes(stack: Stack, options: Options, tokens: int) -> int:
     """The "KV size" of a pool of ``tokens``: everything, index keys included."""
-    cell = cell_of(stack, options)
-    return pool_rows(tokens, options) * (cell.full + cell.sliding)
+    kv = options.kv_cache_dtype
+    counts = ranked(stack, options).counts
+    sparse = any(isinstance(cache, IndexKeys) for cache in counts)
+    row = sum(count * stored_bytes(cache, kv, sparse=sparse) for cache, count in counts.items())
+    return pool_rows(tokens, options) * row
 
 
 def derivation(stack: Stack, result: Pool, available_bytes: int) -> Iterator[Line]:

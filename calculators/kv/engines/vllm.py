@@ -1,30 +1,32 @@
-"""vLLM's KV-cache pool: page bytes, groups, blocks, and the two lines it prints.
+"""vLLM's KV-cache pool: groups, blocks, and the two lines it prints.
 
-Read in ``vllm/v1/kv_cache_interface.py`` and ``vllm/v1/core/kv_cache_utils.py`` @001cabc;
-``docs`` of the hybrid alignment in ``vllm/model_executor/models/config.py``. The step from
-memory to the pool: layers on a rank → specs (bytes of a page, pages of a request) → groups of
-equal layer number → blocks that all groups share.
+Read in ``vllm/v1/core/kv_cache_utils.py`` @001cabc. From memory to the pool: layers on a rank →
+specs (``vllm_pages``: bytes of a page, pages of a request) → groups of equal layer number →
+blocks that all groups share.
 
-Left out: TurboQuant slots, KV transfer, how much memory profiling leaves (an input), and which
+Left out: KV transfer, how much memory profiling leaves (an input), and which
 release switched the token line (between 0.19 and 0.24; ``report`` chooses).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 from calculators.form.errors import ParameterError
-from calculators.kv.dtypes import Dtype, dtype
-from calculators.kv.engines.rows import token_bytes
 from calculators.kv.engines.steps import Line
+from calculators.kv.engines.vllm_pages import (
+    Options,
+    Spec,
+    ceil_div,
+    pages,
+    spec_of,
+    state_bytes,
+)
 from calculators.kv.layers import (
     Cache,
     ChunkedAttention,
     CrossAttention,
     FullAttention,
-    IndexKeys,
-    LatentAttention,
     SlidingAttention,
     Stack,
     State,
@@ -32,48 +34,6 @@ from calculators.kv.layers import (
 from calculators.kv.notation import cache_text
 
 LARGEST_OVER_SMALLEST = 1.5  # up to this the largest bucket sets the group size
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
-    """vLLM's options, spelled as vLLM does; ``kernel_block_size`` is the attention backend's step.
-
-    ``max_encoder_tokens`` is the encoder budget of cross attention (None: the batched tokens).
-    ``report`` says how the "GPU KV cache size" line counts: ``groups`` divides the blocks by
-    the groups (seen up to 0.19), ``concurrency`` multiplies concurrency by length (from 0.24).
-    """
-
-    kv_cache_dtype: Dtype
-    dtype: Dtype
-    ds_mla: bool = False
-    block_size: int = 16
-    max_model_len: int | None = None
-    max_num_batched_tokens: int = 8192
-    max_encoder_tokens: int | None = None
-    tensor_parallel_size: int = 1
-    pipeline_parallel_size: int = 1
-    decode_context_parallel_size: int = 1
-    prefill_context_parallel_size: int = 1
-    num_speculative_tokens: int = 0
-    mamba_cache_mode: Literal["none", "align", "all"] = "none"
-    kernel_block_size: int = 16
-    disable_hybrid_kv_cache_manager: bool = False
-    report: Literal["groups", "concurrency"] = "groups"
-
-    @property
-    def context_parallel(self) -> int:
-        """Ranks that share one sequence's tokens."""
-        return self.decode_context_parallel_size * self.prefill_context_parallel_size
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Spec:
-    """One layer's page: its tokens and bytes (padding included), and pages of one request."""
-
-    cache: Cache
-    block_size: int
-    page_bytes: int
-    padding_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,75 +99,63 @@ def groups_of(stack: Stack, options: Options) -> tuple[Group, ...]:
     Raises ParameterError ``pages_differ`` where no block size makes the pages equal, and
     ``nothing_cached`` for a model that keeps nothing.
     """
-    ranked = stack.on_rank(options.tensor_parallel_size)
-    counts: dict[Cache, int] = {}
-    for cache, count in ranked.counts.items():
-        kept = as_full(cache) if options.disable_hybrid_kv_cache_manager else cache
-        if kept.rows or isinstance(kept, State):
-            counts[kept] = counts.get(kept, 0) + count
-    if not counts:
-        raise ParameterError("stack", "nothing_cached")
-    if (uniform := uniform_group(counts, options)) is not None:
-        return uniform
+    counts = kept_caches(stack.on_rank(options.tensor_parallel_size))
+    if options.disable_hybrid_kv_cache_manager:
+        counts = without_windows(counts)
+    if len(counts) > 1 and len({kind_of(cache) for cache in counts}) == 1:
+        return (uniform_group(counts, options),)
     specs = equal_pages([spec_of(cache, list(counts), options) for cache in counts])
     return tuple(split(specs, list(counts.values())))
 
 
+def kept_caches(ranked: Stack) -> dict[Cache, int]:
+    """The caches of a rank that take pages."""
+    counts = {c: n for c, n in ranked.counts.items() if c.rows or isinstance(c, State)}
+    if not counts:
+        raise ParameterError("stack", "nothing_cached")
+    return counts
+
+
+def without_windows(counts: dict[Cache, int]) -> dict[Cache, int]:
+    """What ``disable_hybrid_kv_cache_manager`` makes of a mixed model: windows count as full.
+
+    ParameterError ``hybrid_disabled`` where layers stay that are not attention, as in vLLM.
+    """
+    if len({kind_of(cache) for cache in counts}) == 1:
+        return counts
+    merged: dict[Cache, int] = {}
+    for cache, count in counts.items():
+        merged[as_full(cache)] = merged.get(as_full(cache), 0) + count
+    if len({kind_of(cache) for cache in merged}) > 1:
+        raise ParameterError("disable_hybrid_kv_cache_manager", "hybrid_disabled")
+    return merged
+
+
 def as_full(cache: Cache) -> Cache:
-    """What a windowed layer counts as without the hybrid manager."""
+    """A windowed layer as full attention; its spec knew one head size only."""
     if isinstance(cache, SlidingAttention | ChunkedAttention):
-        return FullAttention(heads=cache.heads, k_width=cache.k_width, v_width=cache.v_width)
+        return FullAttention(heads=cache.heads, k_width=cache.k_width, v_width=cache.k_width)
     return cache
 
 
-def uniform_group(counts: dict[Cache, int], options: Options) -> tuple[Group, ...] | None:
+def kind_of(cache: Cache) -> tuple[str, int | None]:
+    """Layers of one kind always need the same number of token slots: one group holds them all."""
+    match cache:
+        case SlidingAttention(window=window):
+            return ("sliding", window)
+        case ChunkedAttention(chunk=chunk):
+            return ("chunked", chunk)
+        case CrossAttention() | State():
+            return (cache.kind, None)
+        case _:
+            return ("full", None)
+
+
+def uniform_group(counts: dict[Cache, int], options: Options) -> Group:
     """Layers of one kind but several widths: one group whose page is the sum of all of them."""
-    kinds = {type(cache) for cache in counts}
-    latent = kinds <= {LatentAttention, IndexKeys}
-    if len(counts) == 1 or not (kinds == {FullAttention} or latent):
-        return None
-    page = sum(n * page_bytes(cache, options.block_size, options) for cache, n in counts.items())
-    spec = Spec(cache=next(iter(counts)), block_size=options.block_size, page_bytes=page)
-    return (Group(spec=spec, layers=1, padding_layers=0),)
-
-
-def spec_of(cache: Cache, all_caches: Sequence[Cache], options: Options) -> Spec:
-    """The page of one layer; beside state layers attention blocks are enlarged to hold a state."""
-    block = attention_block(all_caches, options)
-    if not isinstance(cache, State):
-        return Spec(cache=cache, block_size=block, page_bytes=page_bytes(cache, block, options))
-    state = state_bytes(cache, options)
-    attention = [page_bytes(c, block, options) for c in all_caches if not isinstance(c, State)]
-    page = max([state, *attention])
-    length = options.max_model_len if options.mamba_cache_mode == "none" else block
-    return Spec(
-        cache=cache, block_size=length or block, page_bytes=page, padding_bytes=page - state
-    )
-
-
-def attention_block(caches: Sequence[Cache], options: Options) -> int:
-    """``block_size``, or the smallest multiple of the kernel's step whose page holds a state."""
-    states = [state_bytes(cache, options) for cache in caches if isinstance(cache, State)]
-    per_token = [page_bytes(cache, 1, options) for cache in caches if not isinstance(cache, State)]
-    if not states or not per_token:
-        return options.block_size
-    step = options.kernel_block_size
-    return max(options.block_size, step * -(-max(states) // (step * max(per_token))))
-
-
-def state_bytes(cache: State, options: Options) -> int:
-    """A state page before padding: convolution in the model's type, recurrent part in its own."""
-    conv = replace(cache, conv_kernel=cache.conv_kernel + options.num_speculative_tokens)
-    own = options.dtype if cache.dtype is None else dtype("dtype", cache.dtype)
-    return (conv.conv_elements * options.dtype.bits + cache.recurrent_elements * own.bits) // 8
-
-
-def page_bytes(cache: Cache, block: int, options: Options) -> int:
-    """Bytes of ``block`` tokens of one layer on one rank."""
-    kept = cache
-    if isinstance(cache, SlidingAttention | ChunkedAttention):
-        kept = replace(cache, v_width=cache.k_width)  # these specs know one head size only
-    return block * token_bytes(kept, options.kv_cache_dtype, ds_mla=options.ds_mla)
+    specs = [spec_of(cache, [cache], options) for cache in counts]
+    page = sum(spec.page_bytes * n for spec, n in zip(specs, counts.values(), strict=True))
+    return Group(spec=replace(specs[0], page_bytes=page), layers=1, padding_layers=0)
 
 
 def equal_pages(specs: Sequence[Spec]) -> list[Spec]:
@@ -244,39 +192,6 @@ def group_size(counts: Sequence[int]) -> int:
     return max(counts) if similar else min(counts)
 
 
-def pages(spec: Spec, options: Options) -> int:
-    """Pages that one request of ``max_model_len`` tokens can need in one layer."""
-    length = options.max_model_len or 0
-    batch = options.max_num_batched_tokens
-    match spec.cache:
-        case State():
-            return state_pages(spec, options, length)
-        case SlidingAttention(window=window):
-            return ceil_div(min(window - 1 + batch, length), spec.block_size) + 1
-        case ChunkedAttention(chunk=chunk):
-            return ceil_div(min(chunk + batch, length), spec.block_size)
-        case CrossAttention():
-            return ceil_div(options.max_encoder_tokens or batch, spec.block_size)
-        case _:
-            return ceil_div(ceil_div(length, options.context_parallel), spec.block_size)
-
-
-def state_pages(spec: Spec, options: Options, length: int) -> int:
-    """State pages of one request, by ``mamba_cache_mode``."""
-    match options.mamba_cache_mode:
-        case "all":
-            return ceil_div(length, spec.block_size)
-        case "align":
-            return 2 + options.num_speculative_tokens
-        case "none":
-            return 1 + options.num_speculative_tokens
-
-
-def ceil_div(number: int, divisor: int) -> int:
-    """Whole pages of a number of tokens."""
-    return -(-number // divisor)
-
-
 def bytes_per_block(groups: Sequence[Group]) -> int:
     """Bytes of one block: a page for every layer place of one group."""
     first = groups[0]
@@ -308,15 +223,14 @@ def rank_block_bytes(stack: Stack, groups: Sequence[Group], options: Options, ra
     if options.pipeline_parallel_size == 1:
         return bytes_per_block(groups)
     part = stack.part(rank, options.pipeline_parallel_size)
-    own = groups_of(part, options)
-    if len(own) == 1 and len(groups) == 1:
-        return bytes_per_block(own)
-    number = {spec: sum(g.spec == spec for g in groups) for spec in {g.spec for g in groups}}
     counts = part.on_rank(options.tensor_parallel_size).counts
-    places = max(
-        ceil_div(counts.get(spec.cache, 0), groups_of_spec)
-        for spec, groups_of_spec in number.items()
-    )
+    if len(groups) == 1 and groups[0].layers == 1:  # perhaps one page for several widths
+        own = [spec_of(cache, [cache], options).page_bytes * n for cache, n in counts.items()]
+        return sum(own)
+    number: dict[Cache, int] = {}
+    for group in groups:
+        number[group.spec.cache] = number.get(group.spec.cache, 0) + 1
+    places = max(ceil_div(counts.get(cache, 0), n) for cache, n in number.items())
     return groups[0].spec.page_bytes * places
 
 
@@ -341,7 +255,7 @@ def blocks_of_tokens(stack: Stack, options: Options, tokens: int) -> range:
     return range(first, first + len(groups))
 
 
-def derivation(stack: Stack, result: Pool) -> Iterator[Line]:
+def derivation(result: Pool) -> Iterator[Line]:
     """The computation line by line, for a reader with a pencil."""
     options = result.options
     for spec in dict.fromkeys(group.spec for group in result.groups):
@@ -355,7 +269,6 @@ def derivation(stack: Stack, result: Pool) -> Iterator[Line]:
         expression = f"⌊{result.available_bytes} ÷ {result.bytes_per_block}⌋"
         yield Line("num_blocks", expression, result.num_blocks)
     yield from report_lines(result)
-    del stack
 
 
 def page_lines(spec: Spec, options: Options) -> Iterator[Line]:
