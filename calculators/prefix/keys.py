@@ -12,7 +12,7 @@ from calculators.form.errors import ParameterError
 
 TOKEN_BYTES = 4
 PAIR_BYTES = 8
-FIRST_SLICE = 256  # elements of the first comparison
+FIRST_SLICE = 1024  # elements of the first comparison
 LARGEST_TOKEN = 2**32 - 1
 
 type Key = bytes | list[int]
@@ -73,7 +73,7 @@ def shared_length(span: Key, key: Key, at: int, end: int, unit: int) -> int:
     ``RadixKey.match_at``).
     """
     length = min(len(span), end - at)
-    low, step = 0, max(unit, FIRST_SLICE)
+    low, step = 0, FIRST_SLICE
     while low < length:
         high = min(low + step, length)
         mine, other = span[low:high], key[at + low : at + high]
@@ -87,7 +87,7 @@ def shared_length(span: Key, key: Key, at: int, end: int, unit: int) -> int:
 
 def first_difference(one: Key, other: Key) -> int:
     """The first place at which two keys of equal length differ: ``(b"abc", b"abd") → 2``."""
-    if isinstance(one, bytes) and isinstance(other, bytes):
+    if isinstance(one, bytes):
         differing = int.from_bytes(one) ^ int.from_bytes(other)
         return len(one) - (differing.bit_length() + 7) // 8
     low, high = 0, len(one)

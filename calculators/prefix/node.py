@@ -33,6 +33,7 @@ class Node:
         "locks",
         "parent",
         "priority",
+        "stored",
     )
 
     def __init__(
@@ -45,6 +46,7 @@ class Node:
         self.last_access = self.created = now
         self.children: dict[Hashable, Node] | None = None
         self.hits = self.locks = self.priority = 0
+        self.stored: int | None = None
 
     @property
     def evictable(self) -> bool:

@@ -11,8 +11,9 @@ Lengths inside are in key elements: ``width`` elements a token (4 for packed byt
 pairs, 1 for plain lists). What the public names return is in tokens.
 """
 
+from collections import deque
 from collections.abc import Iterator
-from heapq import heapify, heappop, heappush, heapreplace
+from heapq import heappop, heappush
 
 from calculators.form.errors import ParameterError
 from calculators.prefix.invariants import BrokenInvariantError
@@ -51,6 +52,7 @@ class RadixTree:
         self.head = head_of(self.unit, width)
         self.roots: dict[Namespace, Node] = {}
         self.queue: list[int] = []
+        self.fresh: deque[Node] = deque()
         self.queued: dict[int, Node] = {}
         self.clock = 0
         self.size = self.locked_size = self.nodes = 0
@@ -163,25 +165,34 @@ class RadixTree:
     def make_room(self, amount: int, victims: list[Node] | None = None) -> int:
         """As ``evict``, in elements; adds what goes to ``victims``."""
         # Longer than others here: it runs once a request, and a call a leaf would show.
-        queue, queued, score = self.queue, self.queued, self.score
+        queue, fresh, queued, score = self.queue, self.fresh, self.queued, self.score
+        grows = self.policy.grows
         gone = removed = 0
-        while queue and gone < amount:
-            entry = queue[0]
-            node = queued.get(entry & MOMENT)
-            if node is None or node.children is not None or node.locks:
-                heappop(queue)
-                queued.pop(entry & MOMENT, None)
+        while gone < amount:
+            if fresh and not (queue and queue[0] >> MOMENT_BITS < fresh[0].stored):
+                node = fresh.popleft()
+                stored = node.stored
+            elif queue:
+                entry = heappop(queue)
+                stored = entry >> MOMENT_BITS
+                found = queued.get(entry & MOMENT)
+                if found is None:
+                    continue
+                node = found
+            else:
+                break
+            if node.children is not None or node.locks:
+                queued.pop(node.created, None)
+                node.stored = None
                 continue
-            actual = score(node) << MOMENT_BITS | node.created
-            if entry != actual and self.policy.grows:
-                heapreplace(queue, actual)  # its one entry was out of date
-                continue
-            heappop(queue)
-            if entry != actual:  # a newer entry stands elsewhere
+            if score(node) != stored:
+                if grows:  # its one entry was out of date
+                    self.enqueue(node)
                 continue
             parent = node.parent
             siblings = parent.children
-            del queued[node.created], siblings[node.head]
+            del siblings[node.head]
+            queued.pop(node.created, None)
             node.parent = None
             gone += len(node.key)
             removed += 1
@@ -262,8 +273,7 @@ class RadixTree:
         self.size += len(key)
         if self.policy.beyond is not None:
             raise_history(leaf)
-        self.queued[now] = leaf
-        heappush(self.queue, self.score(leaf) << MOMENT_BITS | now)
+        self.enqueue(leaf)
         return leaf
 
     def offer(self, node: Node) -> None:
@@ -273,20 +283,22 @@ class RadixTree:
                 self.enqueue(node)
                 if len(self.queue) > 2 * self.nodes + FEWEST_ENTRIES:
                     self.rebuild_queue()
-            elif node.created not in self.queued:
+            elif node.stored is None:
                 self.enqueue(node)
 
     def enqueue(self, node: Node) -> None:
         """Add an entry: the score above, the node's moment of creation below, in one integer."""
+        node.stored = self.score(node)
         self.queued[node.created] = node
-        heappush(self.queue, self.score(node) << MOMENT_BITS | node.created)
+        heappush(self.queue, node.stored << MOMENT_BITS | node.created)
 
     def rebuild_queue(self) -> None:
         """Drop the entries that newer ones have replaced."""
-        self.queued = {node.created: node for node in self.walk() if node.evictable}
-        score = self.score
-        self.queue = [score(n) << MOMENT_BITS | n.created for n in self.queued.values()]
-        heapify(self.queue)
+        self.queue.clear()
+        self.queued.clear()
+        for node in self.walk():
+            if node.evictable:
+                self.enqueue(node)
 
     def check(self) -> None:
         """Raise BrokenInvariantError if an invariant does not hold."""

@@ -46,15 +46,15 @@ def check_locks(node: Node) -> None:
 
 def check_queue(tree: "RadixTree", nodes: list[Node]) -> None:
     """Every candidate stands in the queue no later than its score says."""
-    moments = [entry & MOMENT for entry in tree.queue]
-    first: dict[int, int] = {}
-    for entry, moment in zip(tree.queue, moments, strict=True):
-        first[moment] = min(first.get(moment, entry), entry)
+    scores = [node.stored for node in tree.fresh]
+    require(scores == sorted(scores), "the fresh leaves are out of order")
+    first = {node.created: node.stored for node in tree.fresh}
+    for entry in tree.queue:
+        moment, stored = entry & MOMENT, entry >> MOMENT_BITS
+        first[moment] = min(first.get(moment, stored), stored)
     for node in nodes:
         if node.evictable:
             require(node.created in first, "a candidate is missing from the queue")
-            entry = tree.score(node) << MOMENT_BITS | node.created
-            require(first[node.created] <= entry, "a candidate stands too far back")
-    require(
-        not tree.policy.grows or len(moments) == len(first), "a node stands in the queue twice"
-    )
+            require(first[node.created] <= tree.score(node), "a candidate stands too far back")
+    once = len(first) == len(tree.queue) + len(tree.fresh)
+    require(once or not tree.policy.grows, "a node stands in the queue twice")

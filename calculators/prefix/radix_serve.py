@@ -1,11 +1,10 @@
 """Requests through a radix tree at zero service time, as fast as Python goes."""
 
 from collections.abc import Iterable
-from heapq import heappush
 from typing import TYPE_CHECKING
 
 from calculators.prefix.keys import Key, Namespace
-from calculators.prefix.node import MOMENT_BITS, Node, raise_history
+from calculators.prefix.node import Node, raise_history
 
 if TYPE_CHECKING:
     from calculators.prefix.radix import RadixTree
@@ -26,14 +25,18 @@ def serve_all(tree: "RadixTree", visits: Iterable[Visit], capacity: int) -> list
     """
     # This is the hot loop of every replay, hence one function longer than others here, with the
     # work of RadixTree.add_leaf written out: calls would take a third of its time.
-    roots, head_at, score = tree.roots, tree.head, tree.score
+    head_at, score = tree.head, tree.score
     unit = tree.unit if tree.width > 1 else 0
     records_history = tree.policy.beyond is not None
+    fresh_leaves, grows = tree.fresh, tree.policy.grows
     reused = []
+    current = root = None
     for key, usable, namespace in visits:
+        if namespace is not current or root is None:
+            current, root = namespace, tree.root(namespace)
         now = tree.clock + TICKS
         tree.clock = later = now + TICKS
-        node = roots.get(namespace) or tree.root(namespace)
+        node = root
         at = 0
         children = node.children
         while at < usable and children is not None:
@@ -76,6 +79,9 @@ def serve_all(tree: "RadixTree", visits: Iterable[Visit], capacity: int) -> list
             tree.size += fresh
             if records_history:
                 raise_history(leaf)
-            tree.queued[later + 2] = leaf
-            heappush(tree.queue, score(leaf) << MOMENT_BITS | later + 2)
+            stored = leaf.stored = score(leaf)
+            if grows and (not fresh_leaves or fresh_leaves[-1].stored < stored):
+                fresh_leaves.append(leaf)
+            else:
+                tree.enqueue(leaf)
     return reused
