@@ -18,6 +18,10 @@ class Cost(Protocol):
     def reads_context(self) -> bool:
         """Whether ``duration`` looks at ``context``; if not, equal iterations can be skipped."""
 
+    @property
+    def coefficients(self) -> tuple[Time, Time, Time] | None:
+        """(a, b, c) where these are all of the model, so that the hot loop need not call it."""
+
     def duration(self, prefill: int, decodes: int, context: int) -> Time:
         """Time of one iteration: prefill tokens, decoding sequences, their KV tokens."""
 
@@ -46,6 +50,11 @@ class Linear:
     def reads_context(self) -> bool:
         """Whether there is a context term."""
         return bool(self.d)
+
+    @property
+    def coefficients(self) -> tuple[Time, Time, Time] | None:
+        """(a, b, c), None with a context term."""
+        return None if self.d else (self.a, self.b, self.c)
 
     def duration(self, prefill: int, decodes: int, context: int) -> Time:
         """Time of one iteration, in the unit of the coefficients."""

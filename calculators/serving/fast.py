@@ -13,7 +13,7 @@ which could starve single decodes; `covers` tells. Everything else runs in the p
 import heapq
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 from calculators.serving.costs import Cost
@@ -32,10 +32,12 @@ from calculators.serving.trace import (
 )
 
 NEVER = float("inf")
+UNLIMITED = 1 << 60  # stands for "no limit" where a comparison of integers is quicker
 SHIFT = 24  # bits for the index of a request below its finishing number in the heap
 MASK = (1 << SHIFT) - 1
 MIXED = ("orca", "chunked", "v1")
 CHUNKING = ("chunked", "v1")
+RESERVING = ("static", "orca")
 POLICIES = ("static", "orca", "prefill_first", "chunked", "v1")
 
 
@@ -54,7 +56,7 @@ def run(requests: Iterable[Request], settings: Settings, cost: Cost) -> Trace:
 
 
 class Core:
-    """The state that events seldom need; the hot loop keeps its own in local variables."""
+    """One run. The hot loop keeps its state in local variables and lends it to the rare events."""
 
     def __init__(self, requests: tuple[Request, ...], settings: Settings, cost: Cost) -> None:
         count = len(requests)
@@ -73,24 +75,23 @@ class Core:
         )
         self.times: list[Any] = [*(request.arrival for request in requests), NEVER]
         self.following = 0  # the next request to arrive
-        self.timed = any(request.timeout is not None for request in requests)
         self.waiting: deque[int] = deque()
         self.gone = 0  # entries of the queue that timed out and still lie in it
         self.order: list[int] = []  # by admission; ended ones stay until they are found
         self.ends: list[int] = []  # heap of finishing number and index
         self.deadlines: list[tuple[Time, int]] = []
-        self.partial: int | None = None
-        self.done: dict[int, int] = {}  # computed tokens of requests in prefill
-        self.owned: dict[int, int] = {}  # blocks of requests in prefill
+        self.partial: int | None = None  # the one request whose prompt is not finished
+        self.partial_done = 0  # its computed tokens
+        self.partial_owned = 0  # its blocks
+        self.fresh: dict[int, int] = {}  # blocks of requests that end their prefill just now
         self.size = settings.block_size
-        self.limited = settings.num_blocks is not None
         self.free = settings.num_blocks or 0
-        self.reserving = settings.policy in {"static", "orca"}
+        self.limited = settings.num_blocks is not None
+        self.growing = self.limited and settings.policy not in RESERVING
         self.residues = [0] * self.size  # decoding requests by the counter that needs a block
         self.prefixes: dict[str, int] = {}
         self.decoding = 0
         self.context = 0
-        self.extra_context = 0  # tokens read by resumed requests that cost as decodes
         self.number = 0  # decode iterations so far
 
     def simulate(self) -> Trace:
@@ -109,145 +110,189 @@ class Core:
         return self.trace
 
     def loop(self) -> None:  # noqa: C901, PLR0912, PLR0915
-        """The hot loop. Long on purpose: each call or attribute here costs a part of the run."""
-        settings, trace, times = self.settings, self.trace, self.times
+        """The hot loop. Long on purpose: a call for each event would double the time of a run."""
+        settings, trace, times, cost = self.settings, self.trace, self.times, self.cost
         prompt, output, shown, joined = self.prompt, self.output, trace.shown, trace.joined
         status, first_token, end = trace.status, trace.first_token, trace.end
         first_scheduled, waiting, ends = trace.first_scheduled, self.waiting, self.ends
-        clock, duration, growth = trace.clock, self.cost.duration, self.cost.growth
-        numbers, starts, lengths = clock.number, clock.start, clock.length
-        sequences, push, pop = clock.decodes, heapq.heappush, heapq.heappop
-        deadlines, cost_reads, limited = self.deadlines, self.cost.reads_context, self.limited
-        timed, following = self.timed, 0
-        static = settings.policy == "static"
-        mixed, chunks = settings.policy in MIXED, settings.policy in CHUNKING
-        plain = not (limited or timed or settings.prefix_cache or settings.policy == "prefill_first")
-        simple_arrivals = not timed and not limited and settings.max_queue is None
-        simple_arrivals = simple_arrivals and settings.policy != "prefill_first"
-        growing = limited and not self.reserving
-        most = settings.max_num_seqs or NEVER
-        tokens = settings.token_budget if chunks else settings.max_num_batched_tokens
-        limit: Any = NEVER if static or settings.policy == "orca" else tokens or NEVER
-        horizon: Any = NEVER if settings.horizon is None else settings.horizon
-        g = n = seats = context = 0
+        record, grown = trace.clock.stretches.extend, trace.clock.growth
+        deadlines, residues, order = self.deadlines, self.residues, self.order
+        push, pop, size = heapq.heappush, heapq.heappop, self.size
+        a, b, c = cost.coefficients or (0, 0, 0)
+        linear, reads = cost.coefficients is not None, cost.reads_context
+        policy, horizon = settings.policy, settings.horizon
+        static, mixed, chunks = policy == "static", policy in MIXED, policy in CHUNKING
+        by_chunk, reserving = policy == "v1", policy in RESERVING
+        limited, growing, watermark = self.limited, self.growing, settings.watermark_blocks
+        timed = any(request.timeout is not None for request in trace.requests)
+        longest = settings.max_num_batched_tokens if policy == "prefill_first" else None
+        rare = timed or settings.prefix_cache or longest is not None
+        checked = rare or self.some_never_fit() or settings.max_queue is not None
+        most = settings.max_num_seqs or UNLIMITED
+        limit = (settings.token_budget if chunks else longest) or UNLIMITED
+        due = UNLIMITED  # the first number of ``ends``
+        joiners: list[int] = []  # requests whose prefill ends in this iteration
         now: Any = times[0]
-        while now <= horizon:
-            if simple_arrivals:
+        g = n = seats = context = following = 0
+        free = self.free
+        while horizon is None or now <= horizon:
+            if checked:
+                self.arrive(now)
+                if deadlines and deadlines[0][0] <= now:
+                    self.number, self.decoding, self.context, self.free = g, n, context, free
+                    self.expire(now, late=0)
+                    n, context, free = self.decoding, self.context, self.free
+                following = self.following
+            else:
                 while times[following] <= now:
                     waiting.append(following)
                     following += 1
-            else:
-                self.arrive(now)
-                if deadlines and deadlines[0][0] <= now:
-                    self.number, self.decoding, self.context = g, n, context
-                    self.expire(now, late=0)
-                    n, context = self.decoding, self.context
-                following = self.following
-                while waiting and status[waiting[0]] != WAITING:
-                    waiting.popleft()
-                    self.gone -= 1
-            # what prefills in this iteration
-            prefill = extra = 0
-            joiners: list[int] = []
             preempted = False
-            if growing and mixed and n:
-                preempted = self.residues[(g + 1) % self.size] > self.free
-                if preempted:
-                    self.number, self.decoding, self.context = g, n, context
-                    self.make_room(now)
-                    n, context = self.decoding, self.context
-            if plain:
+            if growing and (mixed or not waiting) and residues[(g + 1) % size] > free:
+                preempted = True
+                self.number, self.decoding, self.context, self.free = g, n, context, free
+                self.make_room(now)
+                n, context, free = self.decoding, self.context, self.free
+            # what prefills in this iteration
+            prefill = extra = read = 0
+            if joiners:
+                joiners.clear()
+            if waiting or self.partial is not None:
                 budget = limit - n if mixed else limit
                 room = most - n
+                spare = free - residues[(g + 1) % size] if growing and mixed else free
                 i = self.partial
                 if i is not None:
-                    room -= 1
-                    left = prompt[i] - self.done[i]
-                    prefill = left if left <= budget else budget
-                    budget -= prefill
-                    if prefill == left:
-                        self.partial = None
-                        joiners.append(i)
+                    left = prompt[i] + shown[i] - self.partial_done
+                    take = left if left <= budget else budget
+                    if growing and by_chunk:
+                        blocks = -(-(self.partial_done + take) // size) - self.partial_owned
+                        if blocks > spare:
+                            preempted = True
+                            self.free = free
+                            self.preempt(i, now)
+                            free, take = self.free, 0
+                        else:
+                            spare -= blocks
+                            free -= blocks
+                            self.partial_owned += blocks
+                    if take:
+                        room -= 1
+                        budget -= take
+                        self.partial_done += take
+                        if left == 1 and shown[i]:
+                            extra = 1
+                            read = prompt[i] + shown[i]
+                        else:
+                            prefill = take
+                        if take == left:
+                            joiners.append(i)
+                            self.partial = None
+                            if timed:
+                                self.fresh[i] = self.partial_owned
+                if static and n:
+                    room = 0
+                while waiting and not preempted and room > 0 and budget > 0:
+                    i = waiting[0]
+                    whole = prompt[i] + shown[i]
+                    hit = 0
+                    if rare:
+                        if self.drop_head(i, whole, longest, now):
+                            continue
+                        hit = self.hit(i, whole)
+                    take = left = whole - hit
+                    if take > budget:
+                        if not chunks:
+                            break
+                        take = budget
+                    if limited:
+                        if reserving:
+                            blocks = -(-(prompt[i] + output[i] - 1) // size)
+                        else:
+                            blocks = -(-(hit + take if by_chunk else whole) // size)
+                        if blocks + watermark > spare:
+                            break
+                        spare -= blocks
+                        free -= blocks
+                        order.append(i)
+                    waiting.popleft()
+                    if first_scheduled[i] is None:
+                        first_scheduled[i] = now
                     else:
-                        self.done[i] += prefill
-                while waiting and room > 0 and budget > 0 and not (static and n):
-                    i = waiting.popleft()
-                    first_scheduled[i] = now
+                        trace.moves += (now, -1)
+                    if hit:
+                        trace.cached[i] += hit
                     status[i] = PREFILLING
                     room -= 1
-                    take = prompt[i]
-                    if take <= budget:
-                        joiners.append(i)
-                    else:
-                        take = budget
-                        self.partial = i
-                        self.done[i] = take
                     budget -= take
-                    prefill += take
-            elif self.partial is not None or (waiting and not (static and n)):
-                self.number, self.decoding, self.context = g, n, context
-                prefill, extra, preempted = self.admit(
-                    now, joiners, limit, most, preempted=preempted
-                )
-                n, context = self.decoding, self.context
+                    if left == 1 and shown[i]:
+                        extra += 1
+                        read += whole
+                    else:
+                        prefill += take
+                    if take == left:
+                        joiners.append(i)
+                        if timed:
+                            self.fresh[i] = blocks if limited else 0
+                    else:
+                        self.partial, self.partial_done = i, hit + take
+                        self.partial_owned = blocks if limited else 0
             # the iteration, or many equal ones
             if prefill or extra:
                 rides = n if mixed else 0
-                read = (context if mixed else 0) + (self.extra_context if extra else 0)
-                length = duration(prefill, rides + extra, read)
-                if now + length > horizon:
+                if linear:
+                    length = a + b * prefill + c * (rides + extra)
+                else:
+                    length = cost.duration(prefill, rides + extra, read + (context if mixed else 0))
+                if horizon is not None and now + length > horizon:
                     break
-                numbers.append(g)
-                starts.append(now)
-                lengths.append(length)
-                sequences.append(rides)
+                record((g, now, length, rides))
                 if settings.prefix_cache:
                     self.publish(joiners)
                 now += length
                 late = 0
                 if mixed:
                     if growing:
-                        self.free -= self.residues[(g + 1) % self.size]
+                        free -= residues[(g + 1) % size]
                     g += 1
-                    context += n
                     late = 1
+                    if reads:
+                        context += n
             elif n:
-                if growing and not mixed:
-                    preempted = self.residues[(g + 1) % self.size] > self.free
-                    if preempted:
-                        self.number, self.decoding, self.context = g, n, context
-                        self.make_room(now)
-                        n, context = self.decoding, self.context
-                length = duration(0, seats if static else n, context)
-                count = (ends[0] >> SHIFT) - g
-                more = growth(n) if cost_reads else 0
-                if preempted or more is None:
-                    count = 1
-                span = count * length
-                if more:
-                    span += more * (count * (count - 1) // 2)
+                if growing and not mixed and not preempted and residues[(g + 1) % size] > free:
+                    preempted = True
+                    self.number, self.decoding, self.context, self.free = g, n, context, free
+                    self.make_room(now)
+                    n, context, free = self.decoding, self.context, self.free
+                length = a + c * (seats if static else n)
+                if not linear:
+                    length = cost.duration(0, seats if static else n, context)
+                count = due - g
                 gap = NEVER if waiting else times[following] - now
                 if deadlines and deadlines[0][0] - now < gap:
                     gap = deadlines[0][0] - now
-                if gap < span:
-                    count, span = first_reaching(gap, length, more, count)
-                if growing:
-                    count, span = self.until_shortage(g, n, count, span, length, more)
-                if now + span > horizon:
-                    count, span = last_within(horizon - now, length, more, count)
-                if not count:
-                    break
+                more = cost.growth(n) if reads else 0
+                if preempted or more is None:
+                    count, more = 1, 0
                 if more:
-                    clock.growth[len(numbers)] = more
-                numbers.append(g)
-                starts.append(now)
-                lengths.append(length)
-                sequences.append(n)
-                now += span
+                    count = first_reaching(gap, length, more, count)
+                elif gap < count * length:
+                    count = -(-gap // length)
+                if horizon is not None:
+                    count = last_within(horizon - now, length, more, count)
+                    if not count:
+                        break
                 if growing:
-                    self.free -= self.demand(g, n, count)
+                    count, blocks = self.until_shortage(g, n, count, free)
+                    free -= blocks
+                record((g, now, length, n))
+                now += count * length
+                if reads:
+                    context += n * count
+                    if more:
+                        grown[len(trace.clock.stretches) // 4 - 1] = more
+                        now += more * (count * (count - 1) // 2)
                 g += count
-                context += n * count
                 late = 1
             elif following < len(prompt):
                 now = times[following]
@@ -256,49 +301,63 @@ class Core:
                 break
             # what the end of the iteration brings
             if timed:
-                self.number, self.decoding, self.context = g, n, context
+                self.number, self.decoding, self.context, self.free = g, n, context, free
                 self.settle(now, late=late)
-                n, context, following = self.decoding, self.context, self.following
-            last = (g << SHIFT) | MASK
-            while ends and ends[0] <= last:
-                i = pop(ends)
+                self.fresh.clear()
+                n, context, free = self.decoding, self.context, self.free
+                following = self.following
+            while due <= g:
+                i = pop(ends) & MASK
+                due = ends[0] >> SHIFT if ends else UNLIMITED
                 if limited or timed:
-                    stale = i >> SHIFT != g or status[i & MASK] != DECODING
-                    if stale or joined[i & MASK] + output[i & MASK] - shown[i & MASK] != g:
-                        continue
-                i &= MASK
+                    if status[i] != DECODING or joined[i] + output[i] - shown[i] != g:
+                        continue  # it was preempted or aborted since
+                    if limited:
+                        positions = prompt[i] + output[i] - 1
+                        free += -(-positions // size)
+                        if growing:
+                            residues[(g + 1 - positions) % size] -= 1
                 n -= 1
-                if limited or cost_reads:
-                    self.number = g
-                    context -= self.leave(i)
+                if reads:
+                    context -= prompt[i] + output[i]
                 status[i] = FINISHED
                 end[i] = now
                 shown[i] = output[i]
             for i in joiners:
-                if status[i] != PREFILLING:
+                if timed and status[i] != PREFILLING:
                     continue
                 shown[i] += 1
-                joined[i] = g
                 if first_token[i] is None:
                     first_token[i] = now
                 else:
                     trace.resumed[i] = now
                 left = output[i] - shown[i]
-                if limited or cost_reads:
-                    context += self.enter(i)
                 if left:
                     status[i] = DECODING
+                    joined[i] = g
                     n += 1
-                    push(ends, ((g + left) << SHIFT) | i)
+                    left += g
+                    if left < due:
+                        due = left
+                    push(ends, (left << SHIFT) | i)
+                    if reads:
+                        context += prompt[i] + shown[i]
+                    if growing:
+                        residues[(g + 2 - prompt[i] - shown[i]) % size] += 1
                 else:
-                    if limited or cost_reads:
-                        self.number = g
-                        context -= self.leave(i)
                     status[i] = FINISHED
                     end[i] = now
+                    if limited:
+                        free += -(-(prompt[i] + output[i] - 1) // size)
             if static and joiners:
                 seats = len(joiners)
-        self.number, self.decoding, self.context, self.following = g, n, context, following
+        self.number, self.decoding, self.context, self.free = g, n, context, free
+        self.following = following
+
+    def some_never_fit(self) -> bool:
+        """Whether a request could never have all its blocks, so that arrivals need a look."""
+        blocks = -(-(max(map(add, self.prompt, self.output), default=1) - 1) // self.size)
+        return self.limited and blocks > self.free - self.settings.watermark_blocks
 
     def arrive(self, now: Time) -> None:
         """Arrivals up to now join the queue or are refused, each at its own time."""
@@ -312,8 +371,8 @@ class Core:
                 self.refuse(index, reason, request.arrival)
                 continue
             self.waiting.append(index)
-            if request.deadline is not None:
-                heapq.heappush(self.deadlines, (request.deadline, index))
+            if request.timeout is not None:
+                heapq.heappush(self.deadlines, (request.arrival + request.timeout, index))
 
     def refuse(self, index: int, reason: str, now: Time) -> None:
         """A request that will never run, or never again."""
@@ -341,70 +400,65 @@ class Core:
             if status[index] == WAITING:
                 self.gone += 1
                 if index in trace.preemptions:
-                    trace.moves.append((deadline, -1))
+                    trace.moves += (deadline, -1)
             elif status[index] == DECODING:
-                self.decoding -= 1
-                self.context -= self.leave(index)
+                self.leave(index)
                 trace.shown[index] += self.number - trace.joined[index] - late
             elif status[index] == PREFILLING:
-                self.free += self.owned.pop(index, 0)
-                if self.partial == index:
-                    self.partial = None
+                self.leave_prefill(index)
             else:
                 continue
             status[index] = TIMEOUT
             trace.end[index] = deadline
-
-    def computed(self, index: int) -> int:
-        """Valid KV tokens of a decoding request."""
-        trace = self.trace
-        return self.prompt[index] + trace.shown[index] - 1 + self.number - trace.joined[index]
-
-    def residue(self, index: int) -> int:
-        """Which counters, modulo the block size, make a decoding request take a new block."""
-        trace = self.trace
-        return (trace.joined[index] + 2 - self.prompt[index] - trace.shown[index]) % self.size
-
-    def enter(self, index: int) -> int:
-        """A request starts to decode: returns the tokens that its next step reads."""
-        if self.limited and not self.reserving:
-            self.residues[self.residue(index)] += 1
-            self.owned.pop(index, None)
-        return self.prompt[index] + self.trace.shown[index]
+        while self.waiting and status[self.waiting[0]] != WAITING:
+            self.waiting.popleft()
+            self.gone -= 1
 
     def leave(self, index: int) -> int:
-        """A decoding request ends: frees its blocks, returns the tokens that it no longer reads."""
-        tokens = self.computed(index)
-        if self.reserving:
-            self.free += self.owned.pop(index, 0)
-        elif self.limited:
+        """A request stops decoding before its end: frees its blocks, returns its KV tokens."""
+        trace = self.trace
+        before = self.prompt[index] + trace.shown[index]
+        tokens = before - 1 + self.number - trace.joined[index]
+        self.decoding -= 1
+        self.context -= tokens + 1
+        if self.growing:
             self.free += -(-tokens // self.size)
-            self.residues[self.residue(index)] -= 1
-        return tokens + 1
+            self.residues[(trace.joined[index] + 2 - before) % self.size] -= 1
+        elif self.limited:
+            self.free += -(-(self.prompt[index] + self.output[index] - 1) // self.size)
+        return tokens
 
-    def demand(self, number: int, decoding: int, count: int) -> int:
-        """Blocks that the next ``count`` decode iterations take."""
-        cycles, rest = divmod(count, self.size)
-        first = (number + 1) % self.size
+    def leave_prefill(self, index: int) -> int:
+        """A request stops in its prefill: frees its blocks, returns its KV tokens."""
+        if self.partial != index:
+            self.free += self.fresh[index]
+            return 0
+        self.partial = None
+        self.free += self.partial_owned
+        return self.partial_done
+
+    def until_shortage(self, number: int, decoding: int, count: int, free: int) -> tuple[int, int]:
+        """How many of ``count`` iterations pass before one lacks a block; the blocks they take.
+
+        In ``size`` iterations every request takes one block; the rest is counted by residue.
+        """
+        residues, size = self.residues, self.size
+        cycles, rest = divmod(count, size)
+        first = (number + 1) % size
         last = first + rest
-        some = sum(self.residues[first:last])
-        if last > self.size:
-            some += sum(self.residues[: last - self.size])
-        return cycles * decoding + some
-
-    def until_shortage(
-        self, number: int, decoding: int, count: int, span: Any, length: Any, more: Any
-    ) -> tuple[int, Any]:
-        """Shorten a stretch so that it ends before the first iteration that lacks a block."""
-        if self.demand(number, decoding, count) <= self.free:
-            return count, span
-        cycles = self.free // decoding
-        left = self.free - cycles * decoding
-        fits = cycles * self.size
-        while (blocks := self.residues[(number + fits + 1) % self.size]) <= left:
-            left -= blocks
-            fits += 1
-        return fits, fits * length + (more * (fits * (fits - 1) // 2) if more else 0)
+        blocks = cycles * decoding + sum(residues[first:last])
+        if last > size:
+            blocks += sum(residues[: last - size])
+        if blocks <= free:
+            return count, blocks
+        cycles = free // decoding
+        blocks = cycles * decoding
+        count = cycles * size
+        while blocks + residues[first] <= free:
+            blocks += residues[first]
+            count += 1
+            first = first + 1 if first + 1 < size else 0
+        return count, blocks
 
     def make_room(self, now: Time) -> None:
         """Preempt from the tail until every decoding request left can take its block."""
@@ -418,17 +472,13 @@ class Core:
         """Back to the head of the queue, without blocks and computed tokens."""
         trace = self.trace
         if trace.status[index] == DECODING:
-            self.decoding -= 1
-            trace.recomputed[index] += self.computed(index)
-            self.context -= self.leave(index)
+            trace.recomputed[index] += self.leave(index)
             self.end_stay(index)
         else:
-            self.partial = None
-            trace.recomputed[index] += self.done[index]
-            self.free += self.owned.pop(index)
+            trace.recomputed[index] += self.leave_prefill(index)
         trace.status[index] = WAITING
         trace.preemptions[index] += 1
-        trace.moves.append((now, 1))
+        trace.moves += (now, 1)
         self.waiting.appendleft(index)
 
     def end_stay(self, index: int) -> None:
@@ -442,110 +492,17 @@ class Core:
             stays.append(Stay(shown_at, trace.joined[index], tokens - before))
         trace.shown[index] = tokens
 
-    def admit(
-        self, now: Time, joiners: list[int], limit: Any, most: Any, *, preempted: bool
-    ) -> tuple[int, int, bool]:
-        """Continue the partial prompt and admit others, with blocks, prefixes and resumed ones.
-
-        Returns prefill tokens, prefills that count as a decode, and whether anything was preempted.
-        """
-        mixed = self.settings.policy in MIXED
-        budget = limit - self.decoding if mixed else limit
-        spare = self.free
-        if mixed and self.decoding:
-            spare -= self.residues[(self.number + 1) % self.size]
-        work = Work(budget=budget, room=most - self.decoding, spare=spare, joiners=joiners)
-        if self.partial is not None:
-            preempted |= not self.next_chunk(self.partial, work, now)
-        while not preempted and self.waiting and work.room > 0 and work.budget > 0:
-            if not self.admit_head(self.waiting[0], work, now, limit):
-                break
-        self.extra_context = work.extra_context
-        return work.prefill, work.extra, preempted
-
-    def next_chunk(self, index: int, work: "Work", now: Time) -> bool:
-        """The next chunk of the partial prompt; False if it preempted itself for want of blocks."""
-        whole = self.prompt[index] + self.trace.shown[index]
-        left = whole - self.done[index]
-        take = min(left, work.budget)
-        if self.limited and self.settings.policy == "v1":
-            blocks = -(-(self.done[index] + take) // self.size) - self.owned[index]
-            if blocks > work.spare:
-                self.preempt(index, now)
-                return False
-            self.take_blocks(index, blocks, work)
-        self.partial = None
-        work.room -= 1
-        self.compute(index, take, left, work)
-        return True
-
-    def admit_head(self, index: int, work: "Work", now: Time, limit: Any) -> bool:
-        """Admit the head of the queue, or drop it; False if it has to wait."""
-        policy, trace = self.settings.policy, self.trace
-        if trace.status[index] != WAITING:
-            self.waiting.popleft()
+    def drop_head(self, index: int, whole: int, longest: int | None, now: Time) -> bool:
+        """Take a head out of the queue that timed out or can never be prefilled again."""
+        if self.trace.status[index] != WAITING:
             self.gone -= 1
-            return True
-        whole = self.prompt[index] + trace.shown[index]
-        if policy == "prefill_first" and whole > limit:
-            self.waiting.popleft()
+        elif longest is not None and whole > longest:
             self.refuse(index, "recompute_too_long", now)
-            trace.moves.append((now, -1))
-            return True
-        hit = self.hit(index, whole)
-        left = whole - hit
-        if left > work.budget and policy not in CHUNKING:
+            self.trace.moves += (now, -1)
+        else:
             return False
-        take = min(left, work.budget)
-        if self.limited:
-            blocks = -(-self.reserve(index, whole, hit + take) // self.size)
-            if blocks + self.settings.watermark_blocks > work.spare:
-                return False
-            self.take_blocks(index, blocks, work)
-            self.order.append(index)
-        self.start(index, hit, now)
-        work.room -= 1
-        self.compute(index, take, left, work)
-        return True
-
-    def reserve(self, index: int, whole: int, first: int) -> int:
-        """KV tokens for which a request takes blocks at admission."""
-        if self.reserving:
-            return self.prompt[index] + self.output[index] - 1
-        return first if self.settings.policy == "v1" else whole
-
-    def take_blocks(self, index: int, blocks: int, work: "Work") -> None:
-        """Give blocks to a request in prefill."""
-        self.owned[index] = self.owned.get(index, 0) + blocks
-        self.free -= blocks
-        work.spare -= blocks
-
-    def start(self, index: int, hit: int, now: Time) -> None:
-        """Leave the queue."""
-        trace = self.trace
         self.waiting.popleft()
-        if trace.first_scheduled[index] is None:
-            trace.first_scheduled[index] = now
-        else:
-            trace.moves.append((now, -1))
-        trace.status[index] = PREFILLING
-        if hit:
-            trace.cached[index] += hit
-        self.done[index] = hit
-
-    def compute(self, index: int, take: int, left: int, work: "Work") -> None:
-        """Put ``take`` of the ``left`` tokens of a request into the iteration."""
-        work.budget -= take
-        self.done[index] += take
-        if left == 1 and self.trace.shown[index]:
-            work.extra += 1
-            work.extra_context += self.done[index]
-        else:
-            work.prefill += take
-        if take == left:
-            work.joiners.append(index)
-        else:
-            self.partial = index
+        return True
 
     def hit(self, index: int, whole: int) -> int:
         """Prompt tokens in the prefix cache: whole blocks, and at least one token is left."""
@@ -557,33 +514,25 @@ class Core:
 
     def publish(self, joiners: list[int]) -> None:
         """What was computed of shared prefixes can be hit from now on."""
-        partial = [] if self.partial is None else [self.partial]
-        for index in (*joiners, *partial):
+        for index in joiners:
             request = self.trace.requests[index]
             if request.prefix_group is not None:
-                ready = min(self.done[index], request.prefix_len)
+                known = self.prefixes.get(request.prefix_group, 0)
+                self.prefixes[request.prefix_group] = max(known, request.prefix_len)
+        if self.partial is not None:
+            request = self.trace.requests[self.partial]
+            if request.prefix_group is not None:
+                ready = min(self.partial_done, request.prefix_len)
                 known = self.prefixes.get(request.prefix_group, 0)
                 self.prefixes[request.prefix_group] = max(known, ready)
 
 
-@dataclass(slots=True)
-class Work:
-    """What an iteration still has room for, and the prefills put into it."""
-
-    budget: Any
-    room: Any
-    spare: int
-    joiners: list[int]
-    prefill: int = 0
-    extra: int = 0  # resumed requests with one token to compute: they cost as decodes
-    extra_context: int = 0
-
-
-def first_reaching(gap: Any, length: Any, more: Any, most: int) -> tuple[int, Any]:
-    """The least count of iterations that last ``gap`` or longer, at most ``most``; their span."""
+def first_reaching(gap: Any, length: Any, more: Any, most: int) -> int:
+    """The least count of iterations that last ``gap`` or longer, at most ``most``."""
+    if span_of(most, length, more) <= gap:
+        return most
     if not more:
-        count = -(-gap // length)
-        return count, count * length
+        return int(-(-gap // length))
     low, high = 1, most
     while low < high:
         middle = (low + high) // 2
@@ -591,14 +540,15 @@ def first_reaching(gap: Any, length: Any, more: Any, most: int) -> tuple[int, An
             high = middle
         else:
             low = middle + 1
-    return low, span_of(low, length, more)
+    return low
 
 
-def last_within(room: Any, length: Any, more: Any, most: int) -> tuple[int, Any]:
-    """The greatest count of iterations that last ``room`` or shorter; their span."""
+def last_within(room: Any, length: Any, more: Any, most: int) -> int:
+    """The greatest count of iterations that last ``room`` or shorter, at most ``most``."""
+    if span_of(most, length, more) <= room:
+        return most
     if not more:
-        count = room // length
-        return count, count * length
+        return int(room // length)
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -606,9 +556,11 @@ def last_within(room: Any, length: Any, more: Any, most: int) -> tuple[int, Any]
             low = middle
         else:
             high = middle - 1
-    return low, span_of(low, length, more)
+    return low
 
 
 def span_of(count: int, length: Any, more: Any) -> Any:
     """``count`` iterations, each ``more`` longer than the one before."""
+    if not more:
+        return count * length
     return count * length + more * (count * (count - 1) // 2)

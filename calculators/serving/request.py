@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import attrgetter
 
 type Time = int | Fraction
 """Exact time without a unit; the workloads use whole microseconds."""
@@ -39,4 +40,4 @@ class Request:
 
 def in_order(requests: tuple[Request, ...]) -> tuple[Request, ...]:
     """By (arrival, id): the order in which requests at one instant join the queue."""
-    return tuple(sorted(requests, key=lambda request: (request.arrival, request.id)))
+    return tuple(sorted(requests, key=attrgetter("arrival", "id")))

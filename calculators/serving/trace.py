@@ -9,6 +9,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import batched
+from typing import Any
 
 from calculators.serving.records import Outcome, Status
 from calculators.serving.request import Request, Time
@@ -28,29 +30,26 @@ FINISHED, TIMEOUT, REJECTED, NOT_ARRIVED = 3, 4, 5, 6
 
 @dataclass(slots=True)
 class Clock:
-    """Stretches of decode iterations: the number before, the instant, length, growth, sequences.
+    """Stretches of equal iterations, four entries each in one flat list.
 
-    ``growth`` is how much longer each iteration of a stretch is than the one before. An iteration
-    that only prefills stands here too, without advancing the number.
+    They are: the number of decode iterations before the stretch, the instant at which it starts,
+    the length of its (first) iteration, the sequences that decode in it. ``growth`` is, by
+    stretch, how much longer each iteration is than the one before. An iteration that only
+    prefills stands here too; it does not advance the number.
     """
 
-    number: list[int] = field(default_factory=list)
-    start: list[Time] = field(default_factory=list)
-    length: list[Time] = field(default_factory=list)
+    stretches: list[Any] = field(default_factory=list)
     growth: dict[int, Time] = field(default_factory=dict)
-    decodes: list[int] = field(default_factory=list)
-    advanced: int = 0
 
-    def at(self, number: int) -> Time:
-        """The end of the decode iteration with this number, from 1."""
-        index = bisect_left(self.number, number) - 1
-        steps = number - self.number[index]
-        growth = self.growth.get(index, 0) * (steps * (steps - 1) // 2)
-        return self.start[index] + steps * self.length[index] + growth
-
-    def run(self, first: int, count: int) -> Iterator[Time]:
-        """The ends of ``count`` iterations from number ``first``."""
-        return map(self.at, range(first, first + count))
+    def times(self, numbers: range) -> Iterator[Time]:
+        """The ends of consecutive decode iterations; they count from 1."""
+        flat = self.stretches
+        before = flat[0::4]
+        for number in numbers:
+            index = bisect_left(before, number) - 1
+            steps = number - before[index]
+            growth = self.growth.get(index, 0) * (steps * (steps - 1) // 2)
+            yield flat[4 * index + 1] + steps * flat[4 * index + 2] + growth
 
 
 @dataclass(slots=True)
@@ -64,7 +63,11 @@ class Stay:
 
 @dataclass(slots=True)
 class Trace:
-    """The columns of a run, by index of request. ``shown`` counts tokens."""
+    """The columns of a run, by index of request. ``shown`` counts tokens.
+
+    ``moves`` alternates instants and changes of the queue's length by preemptions and resumptions.
+    Flat lists, because thousands of small tuples would keep the garbage collector busy.
+    """
 
     requests: list[Request]
     status: bytearray
@@ -80,7 +83,7 @@ class Trace:
     preemptions: Counter[int] = field(default_factory=Counter)
     recomputed: Counter[int] = field(default_factory=Counter)
     cached: Counter[int] = field(default_factory=Counter)
-    moves: list[tuple[Time, int]] = field(default_factory=list)
+    moves: list[Any] = field(default_factory=list)
 
     def stays(self, index: int) -> list[Stay]:
         """The stays of a request in the batch, in order."""
@@ -98,7 +101,7 @@ class Trace:
         times: list[Time] = []
         for stay in self.stays(index):
             times.append(stay.shown_at)
-            times.extend(self.clock.run(stay.joined + 1, stay.tokens - 1))
+            times.extend(self.clock.times(range(stay.joined + 1, stay.joined + stay.tokens)))
         return tuple(times)
 
     def outcome(self, index: int) -> Outcome:
@@ -123,7 +126,7 @@ class Trace:
     def waiting_steps(self) -> tuple[tuple[Time, int], ...]:
         """The length of the waiting queue at each change, after all that happens at one instant."""
         changes: Counter[Time] = Counter()
-        for instant, change in self.moves:
+        for instant, change in batched(self.moves, 2, strict=True):
             changes[instant] += change
         for index, request in enumerate(self.requests):
             status = self.status[index]
