@@ -5,7 +5,7 @@ nothing about a quantity there is no figure; :meth:`Measurement.figure` then ans
 that holds for the format. Left out: what the numbers are worth (see ``calculators.latency``).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -80,7 +80,7 @@ class Samples:
 
     quantity: str
     unit: str
-    values: tuple[float, ...]
+    values: Sequence[float]
     source: str
     complete: bool = True
 

@@ -6,6 +6,7 @@ passes through :func:`settle`, which alone decides between a value and a reason 
 
 import math
 import re
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -29,6 +30,7 @@ NOT_FINITE_TEXT: Final = frozenset(
     {"inf", "+inf", "-inf", "infinity", "-infinity", "nan", "-nan", ".inf", "-.inf", ".nan"}
 )
 LONGEST_NUMBER: Final = 400
+MOST_IN_TUPLE: Final = 100_000  # samples; beyond it they stay in an array of doubles
 MISSING: Final = object()
 
 # Spreads and signed delays may be zero in truth; the others cannot.
@@ -206,21 +208,29 @@ class Sheet:
         self, raw: Iterable[Any], quantity: str, unit: str, *, source: str, expected: int | None
     ) -> None:
         """Raw samples; complete when every one is a number and there are as many as expected."""
-        values = [settle(item)[0] for item in raw]
         wanted = canonical(quantity)
         unit = unit or wanted or ""
         if wanted is not None and not known(unit, wanted):
             self.note("unit_unknown", key=source, unit=unit)
             return
-        target = wanted or unit
-        good = tuple(float(convert(v, unit, wanted)) for v in values if v is not None)
-        complete = len(good) == len(values) and expected in {None, len(good)}
+        good, count = array("d"), 0
+        for item in raw:
+            count += 1
+            value = settle(item)[0]
+            if value is not None:
+                good.append(convert(value, unit, wanted))
+        complete = len(good) == count and expected in {None, len(good)}
         if not complete:
-            self.note("samples_incomplete", key=source, found=len(good), expected=expected)
+            self.note("samples_incomplete", key=source, found=len(good), expected=expected or count)
         if good:
+            values = good if len(good) > MOST_IN_TUPLE else tuple(good)
             self.samples.append(
                 Samples(
-                    quantity=quantity, unit=target, values=good, source=source, complete=complete
+                    quantity=quantity,
+                    unit=wanted or unit,
+                    values=values,
+                    source=source,
+                    complete=complete,
                 )
             )
 

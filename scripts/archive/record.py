@@ -18,6 +18,7 @@ from calculators.form.errors import ParameterError
 from calculators.measurements.record import Figure, Label, Measurement, Note, Samples
 
 VERSION = 1
+MOST_SAMPLES = 20_000  # of a quantity in a record; longer series stay in the artefact alone
 SCHEMAS = Path(__file__).parent / "schema"
 UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}  # version → the next one
 
@@ -35,8 +36,7 @@ def to_json(
     facts: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The record of a measurement. ``facts`` are what only the person adding it knows."""
-    published = facts["kind"] == "published_elsewhere"
-    absent = None if measurement.samples else "not_published" if published else "not_in_file"
+    samples = [s for s in measurement.samples if len(s.values) <= MOST_SAMPLES]
     return {
         "schema": VERSION,
         "id": identity(original_sha256, measurement.pointer),
@@ -47,10 +47,8 @@ def to_json(
         "boundary": facts.get("boundary") or measurement.boundary,
         "figures": [figure_json(figure) for figure in measurement.figures],
         "labels": [{"name": label.name, "value": label.value} for label in measurement.labels],
-        "samples": [
-            asdict(samples) | {"values": list(samples.values)} for samples in measurement.samples
-        ],
-        "samples_absent": absent,
+        "samples": [samples_json(one) for one in samples],
+        "samples_absent": None if samples else absence(measurement, facts["kind"]),
         "percentile_rule": measurement.percentile_rule,
         "inapplicable": sorted(measurement.inapplicable),
         "provenance": {**measurement.provenance, **facts.get("provenance", {})},
@@ -63,6 +61,19 @@ def to_json(
         "supersedes": facts.get("supersedes"),
         "added": facts["added"],
     }
+
+
+def absence(measurement: Measurement, kind: str) -> str:
+    """Why a record holds no samples."""
+    if measurement.samples:
+        return "in_artefact"
+    return "not_published" if kind == "published_elsewhere" else "not_in_file"
+
+
+def samples_json(samples: Samples) -> dict[str, Any]:
+    """A series with its values as a list."""
+    names = ("quantity", "unit", "source", "complete")
+    return {name: getattr(samples, name) for name in names} | {"values": list(samples.values)}
 
 
 def figure_json(figure: Figure) -> dict[str, Any]:

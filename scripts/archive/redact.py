@@ -30,7 +30,7 @@ SECRET_KEYS = {
 HOST_KEYS = {"host_name", "hostname", "host", "node", "machine_name", "server_name", "pod"}
 USER_KEYS = {"user", "username", "user_name", "author", "author_email", "committer", "email"}
 
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|-?[0-9][0-9.eE+-]*|[A-Za-z]+')
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 
 PATTERNS = (
     ("key", re.compile(r"\b(?:sk|pk|hf|ghp|gho|xoxb|AKIA)[-_]?[A-Za-z0-9_-]{16,}\b"), "<key>"),
@@ -76,23 +76,21 @@ def redact(text: str) -> Redacted:
 
 
 def json_pieces(text: str, counts: Counter[str]) -> Iterator[str]:
-    """The text piece by piece, strings replaced where their key or their content asks for it."""
+    """The text in long pieces, strings replaced where their key or their content asks for it."""
     stack: list[str | None] = []  # the key under which each open object or array stands
     key: str | None = None
-    place = 0
+    kept_from = 0
     for match in TOKEN.finditer(text):
         token = match[0]
-        yield text[place : match.start()]
-        place = match.end()
-        if token[0] == '"' and text[place : place + 16].lstrip()[:1] == ":":
-            key = token[1:-1]
-            yield token
-        elif token[0] == '"':
-            yield string_without(token, (*stack, key), counts)
-        else:
+        if token[0] != '"':
             key = walk(token, stack, key)
-            yield token
-    yield text[place:]
+        elif text[match.end() : match.end() + 16].lstrip()[:1] == ":":
+            key = token[1:-1]
+        elif (cleaned := string_without(token, (*stack, key), counts)) is not token:
+            yield text[kept_from : match.start()]
+            yield cleaned
+            kept_from = match.end()
+    yield text[kept_from:]
 
 
 def walk(mark: str, stack: list[str | None], key: str | None) -> str | None:

@@ -6,6 +6,7 @@ measurement, ``ledger.jsonl`` the chain of all entries. Files are only ever adde
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,11 +18,12 @@ from calculators.measurements.read import read_source
 from calculators.measurements.record import Reading
 from calculators.measurements.source import Progress, decode
 from scripts.archive.ledger import Entry, last_hash
-from scripts.archive.opening import open_bytes
+from scripts.archive.opening import open_bytes, open_decoded
 from scripts.archive.record import finite, strict, to_json, upgraded, violations
-from scripts.archive.redact import redact
+from scripts.archive.redact import Redacted, redact
 
 ROOT = Path(__file__).parents[2] / "data" / "measurements"
+PIECE = 1 << 20  # characters that are encoded at once
 ENDINGS = {".json", ".jsonl", ".csv", ".txt", ".yaml", ".yml", ".js"}
 
 
@@ -79,47 +81,76 @@ class Addition:
     companions: tuple[Path, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stored:
+    """A file as it will lie in the archive; ``text`` is None when it lies there unchanged."""
+
+    name: str
+    sha256: str
+    size: int
+    counts: Mapping[str, int]
+    text: str | None
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """What a record says about it."""
+        return {
+            "file": self.name,
+            "sha256": self.sha256,
+            "bytes": self.size,
+            "redacted": dict(self.counts),
+        }
+
+
 def add(archive: Archive, addition: Addition, *, progress: Progress | None = None) -> list[str]:
     """Add every measurement of a file; the new ids. Raises ParameterError and OSError."""
-    data = addition.path.read_bytes()
-    original = hashlib.sha256(data).hexdigest()
-    redacted = redact(decode(data))
-    stored = redacted.text.encode()
-    if not redacted.counts and stored != data:
-        stored = data  # a byte order mark or other encoding stays as it is
-    reading = reread(stored, addition, progress)
+    original, text = opened(addition.path)
+    redacted = redact(text)
+    del text
+    suffix = addition.path.suffix.lower()
+    stored = stored_form(redacted, original, addition.path.stat().st_size, suffix)
+    reading = reread(redacted.text, addition, progress)
     if reading.outcome != "measurements":
         raise ParameterError("file", "no_measurement_in_file", format=reading.format)
-    name = stored_name(stored, addition.path.suffix)
     facts = facts_of(addition, reading)
-    place = {
-        "file": name,
-        "sha256": hashlib.sha256(stored).hexdigest(),
-        "bytes": len(stored),
-        "redacted": redacted.counts,
-    }
     records = [
-        finite(to_json(m, original_sha256=original, stored=place, facts=facts))
+        finite(to_json(m, original_sha256=original, stored=stored.place, facts=facts))
         for m in reading.measurements
     ]
     refuse_bad(archive, records)
-    write(archive, name, stored, records)
+    write(archive, addition.path, stored, records)
     return [record["id"] for record in records]
 
 
-def reread(stored: bytes, addition: Addition, progress: Progress | None) -> Reading:
-    """What the stored bytes say, so that the record is what anyone can read from the archive."""
+def opened(path: Path) -> tuple[str, str]:
+    """A file's hash and its text."""
+    data = path.read_bytes()
+    return hashlib.sha256(data).hexdigest(), decode(data)
+
+
+def stored_form(redacted: Redacted, original: str, size: int, suffix: str) -> Stored:
+    """Unchanged when nothing was private, else the redacted text in UTF-8."""
+    ending = suffix if suffix in ENDINGS else ""
+    if not redacted.counts:
+        return Stored(name=original + ending, sha256=original, size=size, counts={}, text=None)
+    digest, size = hashlib.sha256(), 0
+    for start in range(0, len(redacted.text), PIECE):
+        piece = redacted.text[start : start + PIECE].encode()
+        digest.update(piece)
+        size += len(piece)
+    name = digest.hexdigest() + ending
+    return Stored(
+        name=name, sha256=digest.hexdigest(), size=size, counts=redacted.counts, text=redacted.text
+    )
+
+
+def reread(text: str, addition: Addition, progress: Progress | None) -> Reading:
+    """What the stored text says, so that the record is what anyone can read from the archive."""
     beside = tuple(open_bytes(path.read_bytes(), path.name) for path in addition.companions)
-    source = open_bytes(stored, addition.path.name, companions=beside, progress=progress)
+    source = open_decoded(text, addition.path.name, companions=beside, progress=progress)
     reading = read_source(source)
     reading.check()
     return reading
-
-
-def stored_name(stored: bytes, suffix: str) -> str:
-    """The file's name in the archive."""
-    ending = suffix.lower() if suffix.lower() in ENDINGS else ""
-    return hashlib.sha256(stored).hexdigest() + ending
 
 
 def facts_of(addition: Addition, reading: Reading) -> dict[str, Any]:
@@ -148,18 +179,22 @@ def refuse_bad(archive: Archive, records: list[dict[str, Any]]) -> None:
             archive.load(other)
 
 
-def write(archive: Archive, name: str, stored: bytes, records: list[dict[str, Any]]) -> None:
+def write(archive: Archive, path: Path, stored: Stored, records: list[dict[str, Any]]) -> None:
     """The artefact, its records and their ledger lines, in this order."""
     archive.artefacts.mkdir(parents=True, exist_ok=True)
     archive.records.mkdir(parents=True, exist_ok=True)
-    (archive.artefacts / name).write_bytes(stored)
+    target = archive.artefacts / stored.name
+    if stored.text is None:
+        shutil.copyfile(path, target)
+    else:
+        target.write_text(stored.text, encoding="utf-8", newline="")
     for record in records:
         body = strict(record).encode()
         (archive.records / f"{record['id']}.json").write_bytes(body)
         entry = Entry(
             record=record["id"],
             record_sha256=hashlib.sha256(body).hexdigest(),
-            artefact=name,
+            artefact=stored.name,
             artefact_sha256=record["stored"]["sha256"],
             original_sha256=record["identity"]["original_sha256"],
             previous=last_hash(archive.ledger),

@@ -47,15 +47,22 @@ def row(node: Mapping[str, Any], index: int, report: Mapping[str, Any]) -> Measu
                 str(figure.get("unit", "")),
                 source=str(figure.get("column", "")),
             )
+    sheet.skip("prompt_tokens")
     sheet.label("name", sheet.take("name"))
     sheet.label("model", at(report, "conditions", "model"))
     sheet.label("device", at(report, "conditions", "device", "used"))
     sheet.note("samples_not_published")
-    boundary = report.get("boundary")
+    boundary = sheet.take("boundary") if "boundary" in node else report.get("boundary")
     sheet.boundary = boundary if isinstance(boundary, str) else None
     sheet.provenance = {
         **mapping(report.get("conditions")),
         "source": report.get("source"),
         "remarks": report.get("remarks"),
+        "characters": plain_count(sheet.take("characters")),
     }
     return sheet.finish(inapplicable=UNCOUNTED - {"input_tokens"})
+
+
+def plain_count(raw: Any) -> int | None:
+    """A whole number that the row states, else None."""
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None

@@ -43,10 +43,11 @@ def run(node: Mapping[str, Any], index: int, report: Mapping[str, Any]) -> Measu
         sheet.put(len(warm), "n_samples", source="warm_ms")
         sheet.sample(warm, "run_time", "ms", source="warm_ms", expected=None)
     sheet.number("prompt_tokens", "input_tokens", "total")
+    sheet.skip("characters")
     sheet.compute()
     sheet.label("name", f"{node.get('boundary')} {node.get('prompt_tokens')} tokens")
     sheet.boundary = str(sheet.take("boundary"))
-    return described(sheet, report, {"characters": sheet.take("characters")})
+    return described(sheet, report, {"characters": sheet.node.get("characters")})
 
 
 def one_off(name: str, value: Any, index: int, report: Mapping[str, Any]) -> Measurement:

@@ -7,6 +7,7 @@ streamed chunks; TPOT leaves out requests with one output token. Waiting for the
 semaphore (``max_concurrency``) is in neither TTFT nor E2E.
 """
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from calculators.measurements.formats.serve_keys import failures, latencies, settle_zeros
@@ -118,11 +119,14 @@ def samples(sheet: Sheet) -> None:
     expected = done if isinstance(done, int) else None
     sheet.sample((ttfts[i] for i in good), "ttft", "s", source="ttfts", expected=expected)
     if isinstance(itls, list) and len(itls) == len(ttfts):
-        gaps = [gap for i in good for gap in listed(itls[i])]
+        gaps = drained([itls[i] for i in good])
         sheet.sample(gaps, "itl", "s", source="itls", expected=None)
     sheet.compute()
 
 
-def listed(value: Any) -> list[Any]:
-    """An array's items, of anything else none."""
-    return value if isinstance(value, list) else []
+def drained(lists: list[Any]) -> Iterator[Any]:
+    """The items of all lists in order; each list is emptied behind, as these are most of a file."""
+    for items in lists:
+        if isinstance(items, list):
+            yield from items
+            items.clear()
