@@ -97,6 +97,8 @@ class Core:
     def simulate(self) -> Trace:
         """Run to the end or to the horizon."""
         self.loop()
+        self.trace.clock.seal()
+        self.trace.last_number = self.number
         horizon = self.settings.horizon
         if horizon is not None:
             self.settle(horizon, late=0)

@@ -40,16 +40,19 @@ class Clock:
 
     stretches: list[Any] = field(default_factory=list)
     growth: dict[int, Time] = field(default_factory=dict)
+    numbers: list[int] = field(default_factory=list)
 
-    def times(self, numbers: range) -> Iterator[Time]:
-        """The ends of consecutive decode iterations; they count from 1."""
-        flat = self.stretches
-        before = flat[0::4]
-        for number in numbers:
-            index = bisect_left(before, number) - 1
-            steps = number - before[index]
-            growth = self.growth.get(index, 0) * (steps * (steps - 1) // 2)
-            yield flat[4 * index + 1] + steps * flat[4 * index + 2] + growth
+    def seal(self) -> None:
+        """Make the index by number, once the run is over."""
+        self.numbers = self.stretches[0::4]
+
+    def at(self, number: int) -> Time:
+        """The end of a decode iteration; they count from 1."""
+        index = bisect_left(self.numbers, number) - 1
+        _, start, length, _ = self.stretches[4 * index : 4 * index + 4]
+        steps = number - self.numbers[index]
+        end: Time = start + steps * length
+        return end + self.growth.get(index, 0) * (steps * (steps - 1) // 2)
 
 
 @dataclass(slots=True)
@@ -83,6 +86,7 @@ class Trace:
     preemptions: Counter[int] = field(default_factory=Counter)
     recomputed: Counter[int] = field(default_factory=Counter)
     cached: Counter[int] = field(default_factory=Counter)
+    last_number: int = 0
     moves: list[Any] = field(default_factory=list)
 
     def stays(self, index: int) -> list[Stay]:
@@ -101,7 +105,7 @@ class Trace:
         times: list[Time] = []
         for stay in self.stays(index):
             times.append(stay.shown_at)
-            times.extend(self.clock.times(range(stay.joined + 1, stay.joined + stay.tokens)))
+            times.extend(map(self.clock.at, range(stay.joined + 1, stay.joined + stay.tokens)))
         return tuple(times)
 
     def outcome(self, index: int) -> Outcome:

@@ -1,0 +1,52 @@
+"""The fast path gives the same integers as the plain engine."""
+
+import pytest
+from hypothesis import given, settings
+
+from calculators.serving import engine, fast
+from calculators.serving.costs import Linear
+from calculators.serving.settings import Settings
+import serving_strategies as strategies
+
+
+@settings(max_examples=600, deadline=None)
+@given(strategies.requests(), strategies.settings(list(fast.POLICIES)), strategies.COSTS)
+def test_fast_path_gives_the_same_integers(requests, options, cost):
+    """Outcomes with all token times, and the waiting queue, under every option that it covers."""
+    plain = engine.run(requests, options, Linear(**cost))
+
+    trace = fast.run(requests, options, Linear(**cost))
+
+    assert plain.outcomes == trace.outcomes()
+    assert plain.waiting_steps == trace.waiting_steps()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    strategies.requests(timeouts=False, most=16),
+    strategies.settings(["v1", "prefill_first"]),
+    strategies.COSTS,
+)
+def test_fast_path_preempts_alike(requests, options, cost):
+    """Under shortage of blocks, without deadlines that would end requests early."""
+    plain = engine.run(requests, options, Linear(**cost))
+
+    trace = fast.run(requests, options, Linear(**cost))
+
+    assert plain.outcomes == trace.outcomes()
+
+
+@pytest.mark.parametrize(
+    ("options", "covered"),
+    [
+        pytest.param({"policy": "v1", "token_budget": 8}, True, id="v1"),
+        pytest.param(
+            {"policy": "v1", "token_budget": 8, "long_prefill_token_threshold": 4}, False, id="cap"
+        ),
+        pytest.param({"policy": "orca", "scheduling": "priority"}, False, id="priority"),
+        pytest.param({"policy": "sglang"}, False, id="sglang"),
+    ],
+)
+def test_what_the_fast_path_covers(options, covered):
+    """Options that could break its reasoning are left to the plain engine."""
+    assert covered == fast.covers(Settings(**options))
