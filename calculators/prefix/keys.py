@@ -12,7 +12,7 @@ from calculators.form.errors import ParameterError
 
 TOKEN_BYTES = 4
 PAIR_BYTES = 8
-FIRST_SLICE = 1024  # elements of the first comparison
+SHORT_SLICE = 256  # bytes from which two slices are subtracted and not halved further
 LARGEST_TOKEN = 2**32 - 1
 
 type Key = bytes | list[int]
@@ -68,33 +68,49 @@ def pack_pairs(tokens: Sequence[int]) -> bytes:
 def shared_length(span: Key, key: Key, at: int, end: int, unit: int) -> int:
     """How many leading elements ``span`` shares with ``key[at:end]``, in whole units.
 
-    Compares slices that double in length, then looks into the one that differs: a comparison of
-    two slices costs far less than a step of a Python loop (the same idea as SGLang's
-    ``RadixKey.match_at``).
+    Slices are compared, not elements: a comparison of two slices costs far less than a step of a
+    Python loop (the same idea as SGLang's ``RadixKey.match_at``).
     """
     length = min(len(span), end - at)
-    low, step = 0, FIRST_SLICE
-    while low < length:
-        high = min(low + step, length)
-        mine, other = span[low:high], key[at + low : at + high]
-        if mine != other:
-            shared = low + first_difference(mine, other)
-            return shared - shared % unit
-        low = high
-        step *= 2
-    return length
+    if isinstance(span, bytes) and isinstance(key, bytes):
+        shared = shared_bytes(span, key, at, length)
+    else:
+        shared = shared_elements(span, key, at, length)
+    return shared - shared % unit
 
 
-def first_difference(one: Key, other: Key) -> int:
-    """The first place at which two keys of equal length differ: ``(b"abc", b"abd") → 2``."""
-    if isinstance(one, bytes):
-        differing = int.from_bytes(one) ^ int.from_bytes(other)
-        return len(one) - (differing.bit_length() + 7) // 8
-    low, high = 0, len(one)
-    while high - low > 1:
+def shared_bytes(one: bytes, other: bytes, at: int, length: int) -> int:
+    """How many of ``length`` bytes agree: halve, then subtract what is short as integers."""
+    low, high = 0, length
+    while high - low > SHORT_SLICE:
         middle = (low + high) // 2
-        if one[low:middle] == other[low:middle]:
+        if other.startswith(one[low:middle], at + low):
             low = middle
         else:
             high = middle
-    return low
+    mine, theirs = one[low:high], other[at + low : at + high]
+    differing = int.from_bytes(mine) ^ int.from_bytes(theirs)
+    return high - (differing.bit_length() + 7) // 8
+
+
+def shared_elements(one: Key, other: Key, at: int, length: int) -> int:
+    """As ``shared_bytes`` for lists: guess the place by single elements, then make sure."""
+    low, high = 0, length
+    while low < high:
+        middle = (low + high) // 2
+        if one[middle] == other[at + middle]:
+            low = middle + 1
+        else:
+            high = middle
+    if one[:low] == other[at : at + low]:
+        return low
+    return next(i for i in range(low) if one[i] != other[at + i])
+
+
+def cut(key: Key, length: int) -> tuple[Key, Key]:
+    """A key in two. A list is cut in place, which spares copying its longer half."""
+    if isinstance(key, bytes):
+        return key[:length], key[length:]
+    rest = key[length:]
+    del key[length:]
+    return key, rest

@@ -12,6 +12,9 @@ MOMENT = (1 << MOMENT_BITS) - 1
 type Head = Callable[[Key, int], Hashable]
 """The first page of a key at a place, as a dictionary key."""
 
+type Agreement = Callable[[Key, Key, int], bool]
+"""Whether a key holds the whole span at a place."""
+
 
 class Node:
     """A run of tokens below its parent. ``depth`` and ``history`` are in key elements from the root.
@@ -69,6 +72,13 @@ def head_of(unit: int, width: int) -> Head:
     if unit == 1:
         return getitem
     return lambda key, at: tuple(key[at : at + unit])
+
+
+def agreement(width: int) -> Agreement:
+    """The function that says whether a key goes on with a span at a place."""
+    if width > 1:
+        return bytes.startswith  # type: ignore[return-value] # packed keys are bytes
+    return lambda key, span, at: key[at : at + len(span)] == span
 
 
 def raise_history(leaf: Node) -> None:

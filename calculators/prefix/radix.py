@@ -17,8 +17,8 @@ from heapq import heappop, heappush
 
 from calculators.form.errors import ParameterError
 from calculators.prefix.invariants import BrokenInvariantError
-from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key, Namespace, shared_length
-from calculators.prefix.node import MOMENT, MOMENT_BITS, Match, Node, head_of, raise_history
+from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key, Namespace, cut, shared_length
+from calculators.prefix.node import MOMENT, MOMENT_BITS, Match, Node, agreement, head_of, raise_history
 from calculators.prefix.policies import LRU, Policy
 from calculators.prefix.radix_check import check
 from calculators.prefix.radix_serve import TICKS, serve_all
@@ -50,6 +50,7 @@ class RadixTree:
         self.partial_refresh = partial_refresh
         self.unit = page_size * width
         self.head = head_of(self.unit, width)
+        self.agrees = agreement(width)
         self.roots: dict[Namespace, Node] = {}
         self.queue: list[int] = []
         self.fresh: deque[Node] = deque()
@@ -245,13 +246,14 @@ class RadixTree:
         parent = child.parent
         if parent is None or parent.children is None:
             raise BrokenInvariantError("a root or an evicted node cannot be split")
-        upper = Node(child.key[:length], child.head, parent, child.depth, now)
-        upper.depth -= len(child.key) - length
+        upper_key, lower_key = cut(child.key, length)
+        upper = Node(upper_key, child.head, parent, child.depth, now)
+        upper.depth -= len(lower_key)
         upper.history, upper.hits = child.history, child.hits
         upper.locks, upper.priority = child.locks, child.priority
         if not self.partial_refresh:
             upper.last_access = child.last_access
-        child.key = child.key[length:]
+        child.key = lower_key
         child.head = self.head(child.key, 0)
         child.parent = upper
         upper.children = {child.head: child}

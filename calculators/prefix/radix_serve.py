@@ -25,7 +25,7 @@ def serve_all(tree: "RadixTree", visits: Iterable[Visit], capacity: int) -> list
     """
     # This is the hot loop of every replay, hence one function longer than others here, with the
     # work of RadixTree.add_leaf written out: calls would take a third of its time.
-    head_at, score = tree.head, tree.score
+    head_at, agrees, score = tree.head, tree.agrees, tree.score
     unit = tree.unit if tree.width > 1 else 0
     records_history = tree.policy.beyond is not None
     fresh_leaves, grows = tree.fresh, tree.policy.grows
@@ -45,7 +45,7 @@ def serve_all(tree: "RadixTree", visits: Iterable[Visit], capacity: int) -> list
             if child is None:
                 break
             end = child.depth
-            if end <= usable and key[at:end] == child.key:
+            if end <= usable and agrees(key, child.key, at):
                 node, at = child, end
             else:
                 node, at = tree.enter(child, key, at, usable, now)
