@@ -41,6 +41,7 @@ LISTS = (
 )  # fmt: skip
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
 LONGEST_CONTEXT = 10**12  # tokens
+PADDED_INPUTS = {"whisper"}  # every input is padded to the encoder's full length
 NO_LAYERS = Stack(())
 
 
@@ -200,7 +201,8 @@ def cross_of(layer: Layer, decoder: Facts) -> CrossAttention:
     own = next((cache for cache in layer if isinstance(cache, FullAttention)), None)
     if own is None:
         raise ParameterError(FIELD, "layer_kind", key="is_encoder_decoder", text="cross attention")
-    positions = decoder.whole("max_source_positions")
+    fixed = decoder.text("model_type") in PADDED_INPUTS
+    positions = decoder.whole("max_source_positions") if fixed else None
     return CrossAttention(
         heads=own.heads, k_width=own.k_width, v_width=own.v_width, positions=positions
     )
@@ -243,5 +245,6 @@ def assumptions(decoder: Facts, model_type: str, layers: list[Layer]) -> Iterato
         yield Assumption("window_layers", "layer_types")
     if IndexKeys in kinds:
         yield Assumption("index_keys", "index_head_dim")
-    if CrossAttention in kinds and not decoder.has("max_source_positions"):
+    crossed = (cache for layer in layers for cache in layer if isinstance(cache, CrossAttention))
+    if any(cache.positions is None for cache in crossed):
         yield Assumption("source_length", "max_source_positions")

@@ -83,7 +83,7 @@ def test_a_wrong_figure_fails():
 
 def test_figures_must_fit_together():
     """Two figures that each lie in range, but under no one block count, do not both pass."""
-    expected = {"gpu_kv_cache_tokens": 36544, "max_concurrency": 4.46}
+    expected = {"num_gpu_blocks": 15994, "gpu_kv_cache_tokens": 36560}
     found = list(kv_cases.verdicts(changed(expected=expected), TRUTH))
 
     assert "failed" in {v.outcome for v in found}
