@@ -40,7 +40,9 @@ class Columns:
     @property
     def t_queue(self) -> list[Time | None]:
         """First scheduled start minus arrival."""
-        return [since(r.arrival, t) for r, t in zip(self.requests, self.first_scheduled, strict=True)]
+        return [
+            since(r.arrival, t) for r, t in zip(self.requests, self.first_scheduled, strict=True)
+        ]
 
     @property
     def t_prompt_path(self) -> list[Time | None]:
@@ -195,3 +197,29 @@ def stretches(trace: Trace) -> Iterator[tuple[int, int, Any, Any, Any]]:
         if after > before:
             start, length = flat[4 * index + 1], flat[4 * index + 2]
             yield before + 1, after, start, length, clock.growth.get(index, 0)
+
+
+def merged(parts: Sequence[Columns]) -> Columns:
+    """The columns of several workers as one, in order of (arrival, id)."""
+    rows = sorted(
+        ((r.arrival, r.id, part, index) for part in parts for index, r in enumerate(part.requests)),
+        key=lambda row: row[:2],
+    )
+    gaps: Counter[Time] = Counter()
+    for part in parts:
+        before = (0, *part.gaps.cumulative)
+        for value, upto, below in zip(part.gaps.values, part.gaps.cumulative, before, strict=False):
+            gaps[value] += upto - below
+    return Columns(
+        requests=[part.requests[index] for _, _, part, index in rows],
+        status=[part.status[index] for _, _, part, index in rows],
+        first_scheduled=[part.first_scheduled[index] for _, _, part, index in rows],
+        first_token=[part.first_token[index] for _, _, part, index in rows],
+        first_content=[part.first_content[index] for _, _, part, index in rows],
+        end=[part.end[index] for _, _, part, index in rows],
+        tokens=[part.tokens[index] for _, _, part, index in rows],
+        gaps=of_counts(gaps),
+        preemptions=sum(part.preemptions for part in parts),
+        recomputed=sum(part.recomputed for part in parts),
+        cached=sum(part.cached for part in parts),
+    )

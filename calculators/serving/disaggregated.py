@@ -23,8 +23,8 @@ from calculators.serving.state import Live
 class Split:
     """Workers and link. A transfer lasts ``x0 + x1 · prompt tokens``.
 
-    ``first_shown_by`` says which side shows token 1. ``num_blocks`` limits each decode worker, which
-    reserves the whole output when a request joins; None is unlimited.
+    ``first_shown_by`` says which side shows token 1. ``num_blocks`` limits each decode worker,
+    which reserves the whole output at the join; None is unlimited.
     """
 
     prefill_workers: int = 1

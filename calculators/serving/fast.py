@@ -166,7 +166,7 @@ class Core:
                 i = self.partial
                 if i is not None:
                     left = prompt[i] + shown[i] - self.partial_done
-                    take = left if left <= budget else budget
+                    take = left if left <= budget else budget  # noqa: FURB136 - min() is slower
                     if growing and by_chunk:
                         blocks = -(-(self.partial_done + take) // size) - self.partial_owned
                         if blocks > spare:
@@ -270,7 +270,7 @@ class Core:
                 if not linear:
                     length = cost.duration(0, seats if static else n, context)
                 count = due - g
-                gap = NEVER if waiting else times[following] - now
+                gap: Any = NEVER if waiting else times[following] - now
                 if deadlines and deadlines[0][0] - now < gap:
                     gap = deadlines[0][0] - now
                 more = cost.growth(n) if reads else 0
@@ -339,7 +339,7 @@ class Core:
                     joined[i] = g
                     n += 1
                     left += g
-                    if left < due:
+                    if left < due:  # noqa: PLR1730 - min() is slower
                         due = left
                     push(ends, (left << SHIFT) | i)
                     if reads:
@@ -386,7 +386,7 @@ class Core:
         """Arrivals and deadlines before an instant, in the order of time."""
         while True:
             arrival = self.times[self.following]
-            deadline = self.deadlines[0][0] if self.deadlines else NEVER
+            deadline: Any = self.deadlines[0][0] if self.deadlines else NEVER
             if arrival <= deadline and arrival < before:
                 self.arrive(arrival)
             elif deadline < before:

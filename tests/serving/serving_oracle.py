@@ -6,7 +6,10 @@ the rules file: static and orca reserve the whole output (rule 7), chunked takes
 prompt at admission (rule 35), a resumed prompt above the prefill-first limit is dropped.
 """
 
+# ruff: noqa: D101, D102, D103, ARG002, C901 - one plain program, its names are its comments
+
 from fractions import Fraction
+from itertools import pairwise
 
 
 def ceil_div(a, b):
@@ -232,9 +235,7 @@ class Oracle:
         tokens = sum(tokens for _, tokens in plan["prefill"])
         context = sum(r["computed"] + 1 for r in plan["decode"])
         cost = self.cost
-        return (
-            cost["a"] + cost["b"] * tokens + cost["c"] * seats + cost.get("d", 0) * context
-        )
+        return cost["a"] + cost["b"] * tokens + cost["c"] * seats + cost.get("d", 0) * context
 
     def effect(self, plan, start, end):
         for r, tokens in plan["prefill"]:
@@ -356,8 +357,8 @@ def disaggregated(requests, params, cost):
     while ready or running:
         if not running:
             now = max(now, ready[0][0])
-        while ready and ready[0][0] <= now and len(running) < (
-            params.get("max_decode_seqs") or 10**9
+        while (
+            ready and ready[0][0] <= now and len(running) < (params.get("max_decode_seqs") or 10**9)
         ):
             running.append(ready.pop(0)[3])
         now += cost["a"] + cost["c"] * len(running)
@@ -371,7 +372,7 @@ def little(requests):
     """(mean in system × window, Σ time in system): equal when all ended inside the window."""
     events = sorted({t for r in requests for t in (r["arrival"], r["end"])})
     area = Fraction(0)
-    for before, after in zip(events, events[1:], strict=False):
+    for before, after in pairwise(events):
         inside = sum(1 for r in requests if r["arrival"] <= before and r["end"] >= after)
         area += inside * (after - before)
     return area, sum(r["end"] - r["arrival"] for r in requests)

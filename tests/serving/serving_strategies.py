@@ -9,7 +9,7 @@ TIMES = st.integers(0, 60)
 
 
 @st.composite
-def requests(draw, timeouts=True, most=10):
+def requests(draw, *, timeouts=True, most=10):
     """A few requests; ids in order, arrivals not."""
     made = []
     for index in range(draw(st.integers(1, most))):

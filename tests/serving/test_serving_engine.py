@@ -4,6 +4,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+import serving_oracle as oracle
+import serving_strategies as strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +16,6 @@ from calculators.serving.request import Request
 from calculators.serving.settings import Settings
 from calculators.serving.state import Live, Memory
 from scripts.truth.__main__ import verdicts_of
-import serving_oracle as oracle
-import serving_strategies as strategies
 
 FCFS = ["static", "orca", "prefill_first", "chunked", "v1"]
 HANDED = Path(__file__).parents[2].parent / "shared" / "cases" / "serving_cases.json"
@@ -23,6 +23,7 @@ FIELDS = ("id", "arrival", "prompt", "output", "timeout", "prefix_group", "prefi
 
 
 def as_dictionary(request):
+    """A request as the oracle takes it."""
     return {name: getattr(request, name) for name in FIELDS}
 
 
@@ -42,14 +43,23 @@ def facts(outcome):
 
 
 def oracle_facts(request):
-    keys = "id status reason end tokens first preemptions recomputed cached".split()
+    """The same facts, from the oracle."""
+    keys = [
+        "id",
+        "status",
+        "reason",
+        "end",
+        "tokens",
+        "first",
+        "preemptions",
+        "recomputed",
+        "cached",
+    ]
     return tuple(request[key] for key in keys)
 
 
 @settings(max_examples=400, deadline=None)
-@given(
-    strategies.requests(), strategies.options(FCFS), strategies.COSTS, st.integers(0, 6)
-)
+@given(strategies.requests(), strategies.options(FCFS), strategies.COSTS, st.integers(0, 6))
 def test_engine_follows_the_assumptions(requests, options, cost, cap):
     """Outcomes, schedule and queue are those of a program written from the assumptions alone."""
     if options["policy"] == "v1":

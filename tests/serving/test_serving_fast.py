@@ -1,12 +1,12 @@
 """The fast path gives the same integers as the plain engine."""
 
 import pytest
+import serving_strategies as strategies
 from hypothesis import given, settings
 
 from calculators.serving import engine, fast
 from calculators.serving.costs import Linear
 from calculators.serving.settings import Settings
-import serving_strategies as strategies
 
 
 @settings(max_examples=600, deadline=None)

@@ -1,0 +1,83 @@
+"""Closed loops: clients that wait for answers before they send more, and what that hides.
+
+``Users`` send their next request a think time after the last one ended. ``Slots`` are a client
+with a plan (each request has an intended time) and a limit on requests in flight, as the
+``--max-concurrency`` of benchmark tools. A request that waits in the client is late before the
+server has seen it; a naive client measures from the moment of sending and does not report that
+(vllm-project/vllm#54101: mean TTFT 506 ms reported, 1,932 ms from the schedule).
+"""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from calculators.form.errors import ParameterError
+from calculators.serving.records import Outcome
+from calculators.serving.request import Request, Time, in_order
+
+
+class Users:
+    """N users with a think time. Pass ``first`` to the engine as requests, ``follow`` as follow.
+
+    Requests are dealt out as users become free; their stated arrivals are not looked at.
+    """
+
+    def __init__(self, requests: Iterable[Request], users: int, think: Time) -> None:
+        if users < 1:
+            raise ParameterError("users", "too_small", text=str(users), minimum=1)
+        self.think = think
+        self.left = deque(requests)
+        self.first = [
+            replace(self.left.popleft(), arrival=0) for _ in range(min(users, len(self.left)))
+        ]
+
+    def follow(self, _ended: Request, now: Time) -> list[Request]:
+        """The next request of the user whose request ended."""
+        return [replace(self.left.popleft(), arrival=now + self.think)] if self.left else []
+
+
+class Slots:
+    """A schedule sent with at most ``limit`` requests in flight."""
+
+    def __init__(self, requests: Iterable[Request], limit: int) -> None:
+        if limit < 1:
+            raise ParameterError("max_concurrency", "too_small", text=str(limit), minimum=1)
+        planned = in_order(tuple(requests))
+        self.intended = {request.id: request.arrival for request in planned}
+        self.first = list(planned[:limit])
+        self.left = deque(planned[limit:])
+
+    def follow(self, _ended: Request, now: Time) -> list[Request]:
+        """The next planned request takes the slot, at once if it is overdue."""
+        if not self.left:
+            return []
+        request = self.left.popleft()
+        return [replace(request, arrival=max(now, request.arrival))]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClientView:
+    """Mean TTFT as a naive client reports it, and from the intended schedule; mean client wait."""
+
+    reported_ttft: Fraction | None
+    scheduled_ttft: Fraction | None
+    client_wait: Fraction | None
+
+
+def client_view(outcomes: Sequence[Outcome], slots: Slots) -> ClientView:
+    """Over the requests that showed a token."""
+    shown = [(o.request, o.token_times[0]) for o in outcomes if o.token_times]
+    if not shown:
+        return ClientView(reported_ttft=None, scheduled_ttft=None, client_wait=None)
+    count = len(shown)
+    reported = sum((Fraction(first - request.arrival) for request, first in shown), Fraction(0))
+    waits = sum(
+        (Fraction(request.arrival - slots.intended[request.id]) for request, _ in shown),
+        Fraction(0),
+    )
+    return ClientView(
+        reported_ttft=reported / count,
+        scheduled_ttft=(reported + waits) / count,
+        client_wait=waits / count,
+    )

@@ -1,0 +1,136 @@
+"""Prefill and decode on separate workers, skipping over equal decode iterations.
+
+The same integers as `disaggregated`, for requests without deadlines, unlimited queues and memory,
+no horizon, and costs that do not read the context; `covers` tells.
+"""
+
+import heapq
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from calculators.serving.columns import Columns, merged, of_trace
+from calculators.serving.costs import Cost
+from calculators.serving.disaggregated import Split
+from calculators.serving.request import Request, Time, in_order
+from calculators.serving.trace import FINISHED, Trace
+
+
+def covers(requests: Iterable[Request], split: Split, cost: Cost) -> bool:
+    """Whether `run` can take these."""
+    return (
+        split.max_queue is None
+        and split.num_blocks is None
+        and split.horizon is None
+        and not cost.reads_context
+        and all(request.timeout is None for request in requests)
+    )
+
+
+def run(requests: Iterable[Request], split: Split, cost: Cost) -> Columns:
+    """The metrics of the run, in order of (arrival, id)."""
+    arriving = list(in_order(tuple(requests)))
+    starts: list[Any] = [None] * len(arriving)
+    ends: list[Any] = [None] * len(arriving)
+    for worker in range(split.prefill_workers):
+        prefill(
+            range(worker, len(arriving), split.prefill_workers), arriving, split, cost, starts, ends
+        )
+    moving = sorted(
+        (i for i, r in enumerate(arriving) if r.output > 1 or split.first_shown_by == "decode"),
+        key=lambda index: (ends[index], index),
+    )
+    ready = transfers(moving, arriving, split, ends)
+    parts = []
+    for worker in range(split.decode_workers):
+        members = moving[worker :: split.decode_workers]
+        if worker == 0:  # the requests that end on the prefill side are counted here
+            members = sorted({*members, *(set(range(len(arriving))) - set(moving))})
+        trace = worker_trace(members, arriving, starts, ends)
+        queue = sorted((ready[i], i, place) for place, i in enumerate(members) if i in ready)
+        decode([(now, place) for now, _, place in queue], trace, split, cost)
+        parts.append(of_trace(trace))
+    return merged(parts)
+
+
+def prefill(
+    mine: Sequence[int],
+    requests: Sequence[Request],
+    split: Split,
+    cost: Cost,
+    starts: list[Any],
+    ends: list[Any],
+) -> None:
+    """One prefill worker: batches of whole prompts; fills in their starts and ends."""
+    now: Any = 0
+    place = 0
+    while place < len(mine):
+        now = max(now, requests[mine[place]].arrival)
+        last = place
+        most = len(mine) if split.max_prefill_batch is None else place + split.max_prefill_batch
+        tokens = 0
+        while last < min(most, len(mine)) and requests[mine[last]].arrival <= now:
+            tokens += requests[mine[last]].prompt
+            last += 1
+        end = now + cost.duration(tokens, 0, 0)
+        for index in mine[place:last]:
+            starts[index], ends[index] = now, end
+        now, place = end, last
+
+
+def transfers(
+    moving: Sequence[int], requests: Sequence[Request], split: Split, ends: Sequence[Any]
+) -> dict[int, Time]:
+    """When the KV cache of each request has come over the link."""
+    ready: dict[int, Time] = {}
+    free: Any = 0
+    for index in moving:
+        start = max(ends[index], free) if split.link == "serial" else ends[index]
+        free = ready[index] = start + split.x0 + split.x1 * requests[index].prompt
+    return ready
+
+
+def worker_trace(
+    members: Sequence[int], requests: Sequence[Request], starts: Sequence[Any], ends: Sequence[Any]
+) -> Trace:
+    """The columns of the requests that one decode worker ends, as they leave the prefill side."""
+    return Trace(
+        requests=[requests[index] for index in members],
+        status=bytearray([FINISHED]) * len(members),
+        first_scheduled=[starts[index] for index in members],
+        first_token=[ends[index] for index in members],
+        end=[ends[index] for index in members],
+        shown=[requests[index].output for index in members],
+        joined=[0] * len(members),
+    )
+
+
+def decode(ready: Sequence[tuple[Time, int]], trace: Trace, split: Split, cost: Cost) -> None:
+    """One decode worker: joins between iterations, first ready, first in."""
+    most = split.max_decode_seqs or len(ready)
+    from_decode = 1 if split.first_shown_by == "decode" else 0
+    finishing: list[tuple[int, int]] = []
+    now: Any = 0
+    number = place = 0
+    while place < len(ready) or finishing:
+        if not finishing:
+            now = max(now, ready[place][0])
+        while place < len(ready) and len(finishing) < most and ready[place][0] <= now:
+            index = ready[place][1]
+            trace.joined[index] = number + from_decode
+            steps = trace.requests[index].output - 1 + from_decode
+            heapq.heappush(finishing, (number + steps, index))
+            place += 1
+        length = cost.duration(0, len(finishing), 0)
+        count = finishing[0][0] - number
+        if place < len(ready) and len(finishing) < most:
+            count = min(count, int(-((now - ready[place][0]) // length)))
+        trace.clock.stretches += (number, now, length, len(finishing))
+        now += count * length
+        number += count
+        while finishing and finishing[0][0] == number:
+            trace.end[heapq.heappop(finishing)[1]] = now
+    trace.clock.seal()
+    trace.last_number = number
+    if from_decode:
+        for _, index in ready:
+            trace.first_token[index] = trace.clock.at(trace.joined[index])
