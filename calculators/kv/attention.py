@@ -71,14 +71,8 @@ def is_latent(facts: Facts) -> bool:
     return bool(facts.whole("kv_lora_rank", least=0))
 
 
-def latent(facts: Facts) -> LatentAttention:
-    """``kv_lora_rank`` and ``qk_rope_head_dim``; KV heads and head_dim do not matter here."""
-    rope = facts.need("qk_rope_head_dim", "qk_pos_emb_head_dim", least=0)
-    return LatentAttention(rank=facts.need("kv_lora_rank"), rope=rope)
-
-
 def attention(facts: Facts, kind: str) -> tuple[Cache, ...]:
-    """The caches of an attention layer of a kind: full, sliding, chunked or cross."""
+    """The caches of an attention layer of a kind: full, indexed, sliding, chunked or cross."""
     if is_latent(facts):
         return latent_layer(facts, kind)
     sliding = kind == "sliding"
@@ -92,20 +86,23 @@ def attention(facts: Facts, kind: str) -> tuple[Cache, ...]:
         case "cross":
             return (CrossAttention(**shape),)
         case _:
-            return (FullAttention(**shape), *index_keys(facts))
+            return (FullAttention(**shape), *index_keys(facts, kind))
 
 
 def latent_layer(facts: Facts, kind: str) -> tuple[Cache, ...]:
-    """A latent layer that attends to everything; windowed latent layers are refused by name."""
-    if kind != "full":
+    """``kv_lora_rank`` and ``qk_rope_head_dim``; KV heads and head_dim do not matter here."""
+    if kind in {"chunked", "cross"}:
         raise ParameterError(FIELD, "layer_kind", key="kv_lora_rank", text=f"{kind} MLA")
-    return (latent(facts), *index_keys(facts))
+    window = facts.need(*WINDOW) if kind == "sliding" else None
+    rope = facts.need("qk_rope_head_dim", "qk_pos_emb_head_dim", least=0)
+    cache = LatentAttention(rank=facts.need("kv_lora_rank"), rope=rope, window=window)
+    return (cache, *index_keys(facts, kind))
 
 
 def plain_shape(facts: Facts, kind: str) -> dict[str, int]:
     """Heads and widths; full layers of Gemma 4 have their own."""
     heads, k_width = kv_heads(facts), None
-    if kind == "full":
+    if kind in {"full", "indexed"}:
         if facts.flag("attention_k_eq_v") is not False:  # only with it have they their own heads
             heads = facts.whole("num_global_key_value_heads") or heads
         k_width = facts.whole("global_head_dim")
@@ -124,10 +121,13 @@ def swa_shape(facts: Facts) -> dict[str, int]:
     }
 
 
-def index_keys(facts: Facts) -> tuple[IndexKeys, ...]:
-    """Keys of a sparse indexer, where the config has one."""
-    width = facts.whole("index_head_dim", least=0)
-    return (IndexKeys(width=width),) if width else ()
+def index_keys(facts: Facts, kind: str) -> tuple[IndexKeys, ...]:
+    """Keys of a sparse indexer: of layers named so, or of every full layer where none is named."""
+    if kind not in {"full", "indexed"} or (kind == "full" and facts.has("layer_types")):
+        return ()
+    width = facts.whole("index_head_dim", "indexer_head_dim", least=0)
+    heads = facts.whole("indexer_kv_heads") or 1
+    return (IndexKeys(width=heads * width),) if width else ()
 
 
 def overlay(facts: Facts, changes: Mapping[str, Any], path: str) -> Facts:

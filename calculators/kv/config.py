@@ -209,11 +209,11 @@ def cross_of(layer: Layer, decoder: Facts) -> CrossAttention:
 
 
 def draft_layers(decoder: Facts, model_type: str) -> Stack:
-    """Multi-token-prediction layers: attention of the model's full kind."""
+    """Multi-token-prediction layers: attention to everything, with an indexer's keys if any."""
     count = decoder.whole(*DRAFT_LAYERS, least=0) or 0
     if not count:
         return NO_LAYERS
-    return Stack((layer_of(decoder, "full", model_type),) * min(count, 1000))
+    return Stack((layer_of(decoder, "indexed", model_type),) * min(count, 1000))
 
 
 def model_dtype(facts: Facts, decoder: Facts) -> str | None:

@@ -31,9 +31,14 @@ class Cache:
         """Elements that one retained token adds."""
         return sum(count * width for count, width in self.rows)
 
+    @property
+    def reach(self) -> int | None:
+        """Tokens beyond which nothing has to be kept: a window or chunk; None without one."""
+        return None
+
     def retained(self, tokens: int) -> int:
         """How many of a sequence's tokens are kept."""
-        return tokens
+        return tokens if self.reach is None else min(tokens, self.reach)
 
     def on_rank(self, tensor_parallel_size: int) -> "Cache":
         """The part that one tensor-parallel rank keeps: all of it unless the kind says less."""
@@ -67,21 +72,26 @@ class SlidingAttention(FullAttention):
     kind: ClassVar[str] = "sliding"
     window: int
 
-    def retained(self, tokens: int) -> int:
-        """At most the window."""
-        return min(tokens, self.window)
+    @property
+    def reach(self) -> int | None:
+        """The window."""
+        return self.window
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChunkedAttention(FullAttention):
-    """Attention within fixed chunks of ``chunk`` tokens; finished chunks can be dropped."""
+    """Attention within fixed chunks of ``chunk`` tokens; finished chunks can be dropped.
+
+    At most one chunk is retained: the figure of a sequence that has just filled its last one.
+    """
 
     kind: ClassVar[str] = "chunked"
     chunk: int
 
-    def retained(self, tokens: int) -> int:
-        """At most one chunk: the figure of a sequence that has just filled its last one."""
-        return min(tokens, self.chunk)
+    @property
+    def reach(self) -> int | None:
+        """The chunk."""
+        return self.chunk
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,11 +115,18 @@ class LatentAttention(Cache):
     """MLA: one compressed row for K and V together, and one rotary row, for all heads at once.
 
     No factor 2, and nothing to split by heads: every tensor-parallel rank keeps a whole copy.
+    ``window`` is that of a sliding latent layer (dots3-note).
     """
 
     kind: ClassVar[str] = "mla"
     rank: int
     rope: int
+    window: int | None = None
+
+    @property
+    def reach(self) -> int | None:
+        """The window, if there is one."""
+        return self.window
 
     @property
     def rows(self) -> tuple[tuple[int, int], ...]:

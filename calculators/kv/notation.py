@@ -8,7 +8,7 @@ a layer that owns two caches joins them with ``/``.
 ``full:4x192-128``  K rows of 192 and V rows of 128 elements
 ``sliding:8x64@128``, ``chunked:8x128@8192``  with the window or chunk in tokens
 ``cross:20x64@1500``  cross attention to 1,500 positions; without ``@`` to the input's length
-``mla:512-64``      latent rank and rotary width
+``mla:512-64``      latent rank and rotary width; with ``@512`` behind it a window
 ``index:128``       keys of a sparse indexer, e.g. ``mla:512-64/index:128``
 ``state:48x128x128.g16.k4.float32``  recurrent heads x rows x columns, groups, kernel, own type
 ``shared``, ``none``  reads an earlier layer's cache; keeps nothing
@@ -42,6 +42,7 @@ DEEPEST = 4
 LONGEST_PERIOD = 64  # layers; patterns of real models repeat after at most 13
 TOKEN = re.compile(r"([0-9]+)\*|([(),])|([^(),*\s]+)")
 ATTENTION = re.compile(r"([0-9]+)x([0-9]+)(?:-([0-9]+))?(?:@([0-9]+))?")
+LATENT = re.compile(r"([0-9]+)-([0-9]+)(?:@([0-9]+))?")
 STATE = re.compile(r"([0-9]+)x([0-9]+)x([0-9]+)(?:\.g([0-9]+))?(?:\.k([0-9]+))?(?:\.(\w+))?")
 
 
@@ -90,10 +91,10 @@ def cache_text(cache: Cache) -> str:
         case FullAttention():
             shape = f"{cache.heads}x{cache.k_width}"
             split = "" if cache.v_width == cache.k_width else f"-{cache.v_width}"
-            reach = reach_of(cache)
-            return f"{cache.kind}:{shape}{split}" + ("" if reach is None else f"@{reach}")
+            reach = cache.positions if isinstance(cache, CrossAttention) else cache.reach
+            return f"{cache.kind}:{shape}{split}{behind(reach)}"
         case LatentAttention():
-            return f"mla:{cache.rank}-{cache.rope}"
+            return f"mla:{cache.rank}-{cache.rope}{behind(cache.window)}"
         case IndexKeys():
             return f"index:{cache.width}"
         case State():
@@ -102,17 +103,9 @@ def cache_text(cache: Cache) -> str:
             return cache.kind
 
 
-def reach_of(cache: FullAttention) -> int | None:
-    """The number behind ``@``."""
-    match cache:
-        case SlidingAttention():
-            return cache.window
-        case ChunkedAttention():
-            return cache.chunk
-        case CrossAttention():
-            return cache.positions
-        case _:
-            return None
+def behind(reach: int | None) -> str:
+    """``@1024``, or nothing."""
+    return "" if reach is None else f"@{reach}"
 
 
 def state_text(state: State) -> str:
@@ -183,9 +176,13 @@ def cache(field: str, text: str) -> Cache:
         return SharedCache()
     if kind == "index":
         return IndexKeys(width=size(field, shape))
-    if kind == "mla":
-        rank, _, rope = shape.partition("-")
-        return LatentAttention(rank=size(field, rank), rope=size(field, rope, least=0))
+    if kind == "mla" and (match := LATENT.fullmatch(shape)):
+        rank, rope, window = match.groups()
+        return LatentAttention(
+            rank=size(field, rank),
+            rope=size(field, rope, least=0),
+            window=None if window is None else size(field, window),
+        )
     if kind == "state" and (match := STATE.fullmatch(shape)):
         return state(field, match)
     if kind in {"full", "sliding", "chunked", "cross"} and (match := ATTENTION.fullmatch(shape)):

@@ -15,7 +15,15 @@ from calculators.kv.facts import FIELD, Facts
 from calculators.kv.notation import MOST_LAYERS
 
 type Kind = Literal[
-    "full", "sliding", "chunked", "state", "none", "full+state", "sliding+state", "cross"
+    "full",
+    "indexed",
+    "sliding",
+    "chunked",
+    "cross",
+    "state",
+    "none",
+    "full+state",
+    "sliding+state",
 ]
 
 LAYER_COUNT = (
@@ -28,8 +36,10 @@ CHUNK = ("attention_chunk_size",)
 
 WORDS: dict[str, Kind] = {
     "full_attention": "full", "attention": "full", "global": "full", "full": "full",
-    "global_attention": "full", "indexed_attention": "full", "minimax_m3_sparse": "full",
-    "sparse": "full", "sparse_attention": "full", "softmax_attention": "full",
+    "global_attention": "full", "softmax_attention": "full",
+    "indexed_attention": "indexed", "minimax_m3_sparse": "indexed",
+    "sparse_attention": "indexed", "deepseek_sparse_attention": "indexed",
+    "qwen_sparse_attention": "indexed",
     "sliding_attention": "sliding", "local": "sliding", "local_attention": "sliding",
     "sliding_window": "sliding", "window_attention": "sliding", "swa": "sliding",
     "sliding": "sliding", "reference_sliding_attention": "sliding",

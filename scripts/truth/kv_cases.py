@@ -173,6 +173,10 @@ def stack_of(case: Case) -> Stack:
     layers += [full_layer(case)] * full if full else []
     if sliding:
         window = first(facts, "sliding_window", "n_swa")
+        if window is None and case["engine"] == "sglang":
+            window = 1  # its pools have a ratio; the window enters no figure
+        if window is None:
+            raise KeyError("sliding_window")
         layers += [(SlidingAttention(**shape(case, "sliding"), window=window),)] * sliding
     if chunked:
         chunk = facts["attention_chunk_size"]

@@ -129,6 +129,20 @@ CONFIGS = {
             },
         },
     ),
+    "an indexer of the layers that are named so": (
+        "mla:512-64,3*mla:512-64/index:128",
+        {
+            **LATENT, "index_head_dim": 128,
+            "layer_types": ["full_attention"] + ["deepseek_sparse_attention"] * 3,
+        },
+    ),
+    "latent layers with a window": (
+        "mla:512-64,3*mla:512-64@512",
+        {
+            **LATENT, "sliding_window": 512,
+            "layer_types": ["full_attention"] + ["sliding_attention"] * 3,
+        },
+    ),
     "two attentions in a layer": (
         "4*mla:512-64/mla:512-64",
         {**LATENT, "model_type": "longcat_flash"},

@@ -25,7 +25,7 @@ CACHE = st.one_of(
     st.builds(SlidingAttention, **SHAPE, window=SIZE),
     st.builds(ChunkedAttention, **SHAPE, chunk=SIZE),
     st.builds(CrossAttention, **SHAPE, positions=st.none() | SIZE),
-    st.builds(LatentAttention, rank=SIZE, rope=st.integers(0, 99)),
+    st.builds(LatentAttention, rank=SIZE, rope=st.integers(0, 99), window=st.none() | SIZE),
     st.builds(IndexKeys, width=SIZE),
     st.builds(
         State, heads=SIZE, head_rows=SIZE, head_columns=st.integers(0, 99),

@@ -14,10 +14,8 @@ from calculators.kv.dtypes import Dtype
 from calculators.kv.engines.steps import Line
 from calculators.kv.layers import (
     Cache,
-    ChunkedAttention,
     FullAttention,
     LatentAttention,
-    SlidingAttention,
     Stack,
 )
 
@@ -106,7 +104,7 @@ def allocate(stack: Stack, options: Options) -> Buffers:
     """The buffers of a model."""
     plain = [(c, n) for c, n in stack.counts.items() if c.rows and not windowed(c)]
     sliding = [(c, n) for c, n in stack.counts.items() if windowed(c)]
-    cells = {swa_cells(reach(cache), options) for cache, _ in sliding} or {0}
+    cells = {swa_cells(cache.reach or 0, options) for cache, _ in sliding} or {0}
     if len(cells) > 1:
         raise ParameterError("stack", "windows_differ", cells=", ".join(map(str, sorted(cells))))
     swa_k = options.swa_type_k or options.cache_type_k
@@ -117,12 +115,7 @@ def allocate(stack: Stack, options: Options) -> Buffers:
 
 def windowed(cache: Cache) -> bool:
     """Whether the sliding buffer holds this layer."""
-    return isinstance(cache, SlidingAttention | ChunkedAttention)
-
-
-def reach(cache: Cache) -> int:
-    """``n_swa`` of a layer."""
-    return cache.window if isinstance(cache, SlidingAttention) else getattr(cache, "chunk", 0)
+    return cache.reach is not None
 
 
 def part(name: str, caches: list[tuple[Cache, int]], cells: int, k: Dtype, v: Dtype) -> Part:

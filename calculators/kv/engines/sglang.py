@@ -14,11 +14,9 @@ from calculators.kv.engines.rows import latent_fp8_row, token_bytes
 from calculators.kv.engines.steps import Line
 from calculators.kv.layers import (
     Cache,
-    ChunkedAttention,
     FullAttention,
     IndexKeys,
     LatentAttention,
-    SlidingAttention,
     Stack,
     State,
 )
@@ -84,7 +82,7 @@ def cell_of(stack: Stack, options: Options, rank: int = 0) -> Cell:
     full = sliding = 0
     for cache, count in ranked(stack, options, rank).counts.items():
         size = count * token_bytes(cache, options.kv_cache_dtype)
-        if isinstance(cache, SlidingAttention | ChunkedAttention):
+        if cache.reach is not None:
             sliding += size
         else:
             full += size

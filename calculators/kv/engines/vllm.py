@@ -27,6 +27,7 @@ from calculators.kv.layers import (
     ChunkedAttention,
     CrossAttention,
     FullAttention,
+    LatentAttention,
     SlidingAttention,
     Stack,
     State,
@@ -135,6 +136,8 @@ def as_full(cache: Cache) -> Cache:
     """A windowed layer as full attention; its spec knew one head size only."""
     if isinstance(cache, SlidingAttention | ChunkedAttention):
         return FullAttention(heads=cache.heads, k_width=cache.k_width, v_width=cache.k_width)
+    if isinstance(cache, LatentAttention):
+        return replace(cache, window=None)
     return cache
 
 
@@ -143,6 +146,8 @@ def kind_of(cache: Cache) -> tuple[str, int | None]:
     match cache:
         case SlidingAttention(window=window):
             return ("sliding", window)
+        case LatentAttention(window=int(window)):
+            return ("sliding mla", window)
         case ChunkedAttention(chunk=chunk):
             return ("chunked", chunk)
         case CrossAttention() | State():

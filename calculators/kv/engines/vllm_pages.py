@@ -115,7 +115,7 @@ def pages(spec: Spec, options: Options) -> int:
     match spec.cache:
         case State():
             return state_pages(spec, options, length)
-        case SlidingAttention(window=window):
+        case SlidingAttention(window=window) | LatentAttention(window=int(window)):
             return ceil_div(min(window - 1 + batch, length), spec.block_size) + 1
         case ChunkedAttention(chunk=chunk):
             return ceil_div(min(chunk + batch, length), spec.block_size)
