@@ -17,11 +17,13 @@ type Agreement = Callable[[Key, Key, int], bool]
 
 
 class Node:
-    """A run of tokens below its parent. ``depth`` and ``history`` are in key elements from the root.
+    """A run of tokens below its parent. ``depth`` and ``history`` are in key elements.
 
     ``children`` is None for a leaf: most nodes are leaves, and an empty dict is not free.
-    ``parent`` is None for a root and for a node that was evicted. ``head`` is the first page, by which the parent holds the node. ``created`` is a moment that no other
-    node shares. ``history`` is the largest depth that a branch through the node ever had.
+    ``parent`` is None for a root and for a node that was evicted. ``head`` is the first page, by
+    which the parent holds the node. ``created`` is a moment that no other node shares. While
+    ``queued``, the eviction queue holds the node under the score ``stored``. ``history`` is the
+    largest depth that a branch through the node ever had.
     """
 
     __slots__ = (
@@ -36,6 +38,7 @@ class Node:
         "locks",
         "parent",
         "priority",
+        "queued",
         "stored",
     )
 
@@ -49,7 +52,8 @@ class Node:
         self.last_access = self.created = now
         self.children: dict[Hashable, Node] | None = None
         self.hits = self.locks = self.priority = 0
-        self.stored: int | None = None
+        self.stored = 0
+        self.queued = False
 
     @property
     def evictable(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from calculators.form.errors import ParameterError, excerpt
 
 if TYPE_CHECKING:
-    from calculators.prefix.radix import Node
+    from calculators.prefix.node import Node
 
 SLRU_THRESHOLD = 2  # hits from which a node is protected
 EVER = 1 << 40  # above every moment: a score is (first criterion) * EVER + (moment)
@@ -90,5 +90,7 @@ def policy(name: str, *, threshold: int = 0, next_prompt_estimate: int = 0) -> P
     if name == "tlru":
         return tail_optimised(threshold, next_prompt_estimate)
     if name not in FIXED:
-        raise ParameterError("policy", "not_an_option", text=excerpt(name), options=", ".join(NAMES))
+        raise ParameterError(
+            "policy", "not_an_option", text=excerpt(name), options=", ".join(NAMES)
+        )
     return FIXED[name]

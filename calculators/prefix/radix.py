@@ -18,11 +18,18 @@ from heapq import heappop, heappush
 from calculators.form.errors import ParameterError
 from calculators.prefix.invariants import BrokenInvariantError
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key, Namespace, cut, shared_length
-from calculators.prefix.node import MOMENT, MOMENT_BITS, Match, Node, agreement, head_of, raise_history
+from calculators.prefix.node import (
+    MOMENT,
+    MOMENT_BITS,
+    Match,
+    Node,
+    agreement,
+    head_of,
+    raise_history,
+)
 from calculators.prefix.policies import LRU, Policy
 from calculators.prefix.radix_check import check
 from calculators.prefix.radix_serve import TICKS, serve_all
-
 
 FEWEST_ENTRIES = 64
 
@@ -112,7 +119,7 @@ class RadixTree:
             self.root(namespace), key, 0, self.tick(), priority, inserted * self.width
         )
 
-    def insert_below(
+    def insert_below(  # noqa: PLR0913, PLR0917 # the state of a walk
         self, node: Node, key: Key, at: int, now: int, priority: int, inserted: int
     ) -> Match:
         """Add ``key[at:]`` under a node that stands for ``key[:at]``; see ``insert``."""
@@ -163,7 +170,7 @@ class RadixTree:
         self.make_room(1, victims)
         return victims[0] if victims else None
 
-    def make_room(self, amount: int, victims: list[Node] | None = None) -> int:
+    def make_room(self, amount: int, victims: list[Node] | None = None) -> int:  # noqa: C901 # see below
         """As ``evict``, in elements; adds what goes to ``victims``."""
         # Longer than others here: it runs once a request, and a call a leaf would show.
         queue, fresh, queued, score = self.queue, self.fresh, self.queued, self.score
@@ -184,20 +191,21 @@ class RadixTree:
                 break
             if node.children is not None or node.locks:
                 queued.pop(node.created, None)
-                node.stored = None
+                node.queued = False
                 continue
             if score(node) != stored:
                 if grows:  # its one entry was out of date
                     self.enqueue(node)
                 continue
             parent = node.parent
-            siblings = parent.children
-            del siblings[node.head]
+            if parent is None or parent.children is None:
+                raise BrokenInvariantError("a root or an evicted node cannot be evicted")
+            del parent.children[node.head]
             queued.pop(node.created, None)
             node.parent = None
             gone += len(node.key)
             removed += 1
-            if not siblings:
+            if not parent.children:
                 parent.children = None
                 self.offer(parent)
             if victims is not None:
@@ -285,12 +293,13 @@ class RadixTree:
                 self.enqueue(node)
                 if len(self.queue) > 2 * self.nodes + FEWEST_ENTRIES:
                     self.rebuild_queue()
-            elif node.stored is None:
+            elif not node.queued:
                 self.enqueue(node)
 
     def enqueue(self, node: Node) -> None:
         """Add an entry: the score above, the node's moment of creation below, in one integer."""
         node.stored = self.score(node)
+        node.queued = True
         self.queued[node.created] = node
         heappush(self.queue, node.stored << MOMENT_BITS | node.created)
 

@@ -1,7 +1,7 @@
 """Requests through a radix tree at zero service time, as fast as Python goes."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from calculators.prefix.keys import Key, Namespace
 from calculators.prefix.node import Node, raise_history
@@ -15,7 +15,9 @@ type Visit = tuple[Key, int, Namespace]
 """A key in whole pages, how many of its elements may be reused, its namespace."""
 
 
-def serve_all(tree: "RadixTree", visits: Iterable[Visit], capacity: int) -> list[int]:
+def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
+    tree: "RadixTree", visits: Iterable[Visit], capacity: int
+) -> list[int]:
     """Match, lock, evict, insert and unlock each request in turn, in one walk; lengths in elements.
 
     Never more than ``capacity`` elements are held; a request that does not fit is refused and
@@ -40,7 +42,7 @@ def serve_all(tree: "RadixTree", visits: Iterable[Visit], capacity: int) -> list
         at = 0
         children = node.children
         while at < usable and children is not None:
-            head = key[at : at + unit] if unit else head_at(key, at)
+            head: Any = key[at : at + unit] if unit else head_at(key, at)
             child = children.get(head)
             if child is None:
                 break
@@ -80,6 +82,7 @@ def serve_all(tree: "RadixTree", visits: Iterable[Visit], capacity: int) -> list
             if records_history:
                 raise_history(leaf)
             stored = leaf.stored = score(leaf)
+            leaf.queued = True
             if grows and (not fresh_leaves or fresh_leaves[-1].stored < stored):
                 fresh_leaves.append(leaf)
             else:

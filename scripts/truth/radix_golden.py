@@ -63,9 +63,12 @@ def script_verdicts(name: str, case: dict[str, Any]) -> Iterator[Verdict]:
 
 def verdict(name: str, figure: str, expected: object, computed: object) -> Verdict:
     """Passed if both are equal."""
-    outcome = "passed" if expected == computed else "failed"
     return Verdict(
-        case=name, figure=figure, expected=expected, computed=computed, outcome=outcome
+        case=name,
+        figure=figure,
+        expected=expected,
+        computed=computed,
+        outcome="passed" if expected == computed else "failed",
     )
 
 

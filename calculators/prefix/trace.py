@@ -1,0 +1,84 @@
+"""A trace: requests in order, each as the numbers of its blocks or its tokens.
+
+Left out: session structure (a prefix says what is shared, whoever sent it) and the text itself.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Namespace, unpack
+from calculators.prefix.radix_serve import Visit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """Columns of equal length, one entry a request.
+
+    ``keys`` are packed symbols (four bytes each): with ``block_tokens`` 1 the tokens, else block
+    ids, each standing for ``block_tokens`` tokens and everything before them; the last one of a
+    request may be a partial block. Times are milliseconds from the start.
+    """
+
+    format: str
+    block_tokens: int
+    keys: tuple[bytes, ...]
+    input_tokens: tuple[int, ...]
+    output_tokens: tuple[int, ...] = ()
+    arrivals_ms: tuple[float, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def block_counts(self) -> tuple[int, ...]:
+        """Blocks (or tokens) of each request, a partial one at the end included."""
+        return tuple(len(key) // TOKEN_BYTES for key in self.keys)
+
+    @cached_property
+    def full_block_counts(self) -> tuple[int, ...]:
+        """Blocks of each request that are full."""
+        return tuple(length // self.block_tokens for length in self.input_tokens)
+
+    @cached_property
+    def unique_blocks(self) -> int:
+        """Different block ids, those of each namespace counted apart."""
+        seen: dict[Namespace, set[int]] = {}
+        for key, namespace in zip(self.keys, self.all_namespaces, strict=True):
+            seen.setdefault(namespace, set()).update(unpack(key))
+        return sum(map(len, seen.values()))
+
+    @property
+    def all_namespaces(self) -> tuple[Namespace, ...]:
+        """The namespace of each request."""
+        return self.namespaces or (NO_NAMESPACE,) * len(self.keys)
+
+    def stored_keys(self, *, partial: bool = True) -> Iterator[bytes]:
+        """The keys as a cache stores them; without ``partial`` the full blocks only."""
+        if partial:
+            yield from self.keys
+            return
+        for key, full in zip(self.keys, self.full_block_counts, strict=True):
+            yield key[: full * TOKEN_BYTES]
+
+    def visits(
+        self, *, page_size: int = 1, keep_last: bool = False, partial: bool = True
+    ) -> list[Visit]:
+        """What ``radix_serve.serve_all`` takes.
+
+        With ``keep_last`` the whole prompt may be reused, as a lookup of block ids counts it;
+        without it at least one symbol is always computed, as the engine does.
+        """
+        unit = page_size * TOKEN_BYTES
+        spare = 0 if keep_last else TOKEN_BYTES
+        return [
+            (
+                key[: len(key) // unit * unit],
+                max(len(key) - spare, 0) // unit * unit,
+                namespace,
+            )
+            for key, namespace in zip(
+                self.stored_keys(partial=partial), self.all_namespaces, strict=True
+            )
+        ]
