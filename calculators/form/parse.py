@@ -41,13 +41,17 @@ def implied_choices(fields: Mapping[str, Kind], values: Mapping[str, str]) -> di
 
     ``--config FILE`` alone means "shape from a config": nobody should have to say it twice.
     """
-    implied: dict[str, str] = {}
-    for name, value in values.items():
+    possible: dict[str, tuple[str, ...]] = {}
+    given = [name for name, value in values.items() if value.strip()]
+    for name in given:  # grows: a choice that follows may itself stand under a choice
         rule = fields[name].when
-        if rule is None or rule[0] in values or not value.strip():
+        if rule is None or rule[0] in values:
             continue
         chooser, wanted = rule
-        if implied.get(chooser, wanted[0]) not in wanted:
+        if chooser not in possible:
+            given.append(chooser)
+        left = tuple(option for option in possible.get(chooser, wanted) if option in wanted)
+        if not left:
             raise ParameterError(name, "conflict", other=chooser)
-        implied.setdefault(chooser, wanted[0])
-    return implied
+        possible[chooser] = left
+    return {chooser: options[0] for chooser, options in possible.items()}
