@@ -11,7 +11,7 @@ CALCULATOR = "c"  # the parameter that names the calculator of the page
 SEARCH_WORDS = "h"  # the theme adds the words of a search to the address
 LONGEST_QUERY = 20_000  # characters
 MOST_FIELDS = 200
-SAFE = " ,:/*@+()[]"
+SAFE = " ,:/*@()[]"  # not "+", which stands for a blank
 
 
 def to_query(calculator: str, params: type, values: Mapping[str, str]) -> str:
