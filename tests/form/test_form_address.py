@@ -1,0 +1,144 @@
+"""Addresses of a form: short, round trip, safe to open from a stranger."""
+
+import dataclasses
+from urllib.parse import parse_qsl, urlencode
+
+import pytest
+from form_samples import Sample
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calculators.form.address import LONGEST_QUERY, MOST_FIELDS, from_query, to_query
+from calculators.form.errors import ParameterError
+from calculators.form.fields import Choice, Decimal, Integer, Kind, LengthList, Switch, Text, kinds
+from calculators.form.parse import parse
+from calculators.registry import MODULES, find
+
+FORMS = [Sample, *(find(name).params for name in MODULES)]
+HOSTILE = [
+    pytest.param("layers=<script>alert(1)</script>", id="script tag"),
+    pytest.param("%3Cscript%3E=1", id="script tag as a field"),
+    pytest.param("layers=" + "9" * 10_000, id="huge value"),
+    pytest.param("layers=1e400&tokens=NaN", id="no numbers"),
+    pytest.param("__class__=x&layers=1", id="unknown field"),
+    pytest.param("&".join(f"f{n}={n}" for n in range(10_000)), id="10,000 pairs"),
+    pytest.param("&" * 10_000, id="10,000 empty pairs"),
+    pytest.param("layers=%&tokens=%zz&share=%F", id="broken percent encoding"),
+    pytest.param("layers=%ff%fe", id="no UTF-8"),
+    pytest.param("note=%00&layers=%00", id="NUL"),
+    pytest.param("=&=1&&;", id="no names"),
+    pytest.param("?" * 10, id="question marks"),
+    pytest.param("layers=1&layers=2", id="twice"),
+    pytest.param("x" * (LONGEST_QUERY + 1), id="too long"),
+    pytest.param("c=../../etc/passwd&layers=3", id="calculator as a path"),
+    pytest.param("h=words&layers=３", id="search words and full-width digits"),
+]
+
+
+def values_of(kind: Kind) -> st.SearchStrategy[str]:
+    """Texts that a field of this kind takes."""
+    match kind:
+        case Integer():
+            made = st.integers(kind.minimum, kind.maximum).map(str)
+        case Decimal():
+            made = st.fractions(kind.minimum, kind.maximum, max_denominator=1).map(str)
+        case Choice():
+            made = st.sampled_from(kind.options)
+        case Switch():
+            made = st.sampled_from(["", "1"])
+        case LengthList():
+            run = st.integers(1, min(kind.maximum, 10**6))
+            made = st.lists(run.map(str) | st.just("7x3"), min_size=1, max_size=4).map(", ".join)
+        case Text():
+            made = st.text(max_size=40).filter(str.strip)
+        case _:
+            raise NotImplementedError(kind)
+    return st.just("") | made if kind.optional else made
+
+
+def forms() -> st.SearchStrategy[tuple[type, dict[str, str]]]:
+    """A form with a value for every field."""
+    return st.sampled_from(FORMS).flatmap(
+        lambda params: st.tuples(
+            st.just(params),
+            st.fixed_dictionaries({n: values_of(k) for n, k in kinds(params).items()}),
+        )
+    )
+
+
+def shared_only(params, parsed):
+    """The Params without the texts that are never put into an address."""
+    private = [n for n, k in kinds(params).items() if isinstance(k, Text) and not k.shared]
+    return dataclasses.replace(parsed, **dict.fromkeys(private))
+
+
+@given(forms())
+def test_round_trip(form):
+    """Opening the address of a form gives the Params of that form, for every form there is."""
+    params, values = form
+    opened = from_query(params, to_query("kv", params, values))
+
+    assert shared_only(params, parse(params, values)) == parse(params, opened)
+
+
+@given(forms())
+def test_an_address_is_one_plain_word(form):
+    """An address needs no escaping where it is pasted: no quote, bracket, blank or control."""
+    params, values = form
+    query = to_query("kv", params, values)
+
+    assert query.isascii()
+    assert not set("<>\"'\\` \n\r\t\x00") & set(query)
+
+
+def test_only_what_differs_is_named():
+    """Defaults, hidden fields and private texts stay out of the address."""
+    assert "c=kv" == to_query("kv", Sample, {"layers": " 32", "share": "0.9", "exact": ""})
+    assert "c=kv&layers=7" == to_query("kv", Sample, {"layers": "7", "detail": "3"})
+    assert "c=kv&source=file" == to_query("kv", Sample, {"source": "file", "config": "{}"})
+
+
+def test_addresses_are_readable():
+    """Lists and names stand in an address as they were typed, with + for a blank."""
+    query = to_query("kv", Sample, {"tokens": "8192, 4096x3", "note": "36*full:8x128@1/2"})
+
+    assert "c=kv&tokens=8192,+4096x3&note=36*full:8x128@1/2" == query
+
+
+@pytest.mark.parametrize("query", HOSTILE)
+def test_hostile_addresses_end_in_values_or_one_error(query):
+    """Whatever stands in an address: the values of known fields, or a ParameterError."""
+    try:
+        values = from_query(Sample, query)
+        parse(Sample, values)
+    except ParameterError as error:
+        assert error.reason  # noqa: PT017 - the error is one of two right ends
+        return
+
+    assert values.keys() <= kinds(Sample).keys()
+
+
+@given(st.text(max_size=300))
+def test_any_address(query):
+    """Any text as an address gives values that are known fields' or a ParameterError."""
+    try:
+        values = from_query(Sample, query)
+    except ParameterError:
+        return
+
+    assert values.keys() <= kinds(Sample).keys()
+
+
+def test_too_many_pairs_are_refused_by_number():
+    """More pairs than any form has are refused before they are read."""
+    query = urlencode([("layers", "1")] * (MOST_FIELDS + 1))
+    with pytest.raises(ParameterError) as caught:
+        from_query(Sample, query)
+
+    assert ("address", "too_many") == (caught.value.field, caught.value.reason)
+    assert MOST_FIELDS < len(parse_qsl(query))
+
+
+def test_a_leading_question_mark_is_optional():
+    """``location.search`` is understood as it is."""
+    assert {"layers": "7"} == from_query(Sample, "?c=kv&layers=7")
