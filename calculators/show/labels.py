@@ -66,21 +66,19 @@ class Labels:
 def flatten(tree: Mapping[str, object], lang: Language, prefix: str = "") -> dict[str, str]:
     """A nested table of labels to keys with dots, for one language.
 
-    Leaves are tables with exactly the languages as keys, so that both wordings of a label stand
-    on adjacent lines. Raises ValueError for a label that lacks a language.
+    A label is a table with a text for each language, so that both wordings stand on adjacent
+    lines; further labels may stand below it. Raises ValueError for a label that lacks a language,
+    TypeError for one without any.
     """
     flat: dict[str, str] = {}
     for name, value in tree.items():
         key = f"{prefix}{name}"
         if not isinstance(value, Mapping):
             raise TypeError(f"{key}: a label is a table of languages")
-        if set(value) & set(LANGUAGES) and all(isinstance(v, str) for v in value.values()):
-            if set(value) != set(LANGUAGES):
+        own = {k: v for k, v in value.items() if k in LANGUAGES or isinstance(v, str)}
+        if own:
+            if set(own) != set(LANGUAGES) or not all(isinstance(v, str) for v in own.values()):
                 raise ValueError(f"{key}: a label has exactly the languages {LANGUAGES}")
-            flat[key] = str(value[lang])
-        else:
-            own = {k: v for k, v in value.items() if k not in LANGUAGES}
-            if len(own) < len(value):
-                flat[key] = str(value[lang])
-            flat |= flatten(own, lang, f"{key}.")
+            flat[key] = str(own[lang])
+        flat |= flatten({k: v for k, v in value.items() if k not in own}, lang, f"{key}.")
     return flat
