@@ -1,6 +1,7 @@
 """Blocks to HTML. All text is escaped here; there is no inline script or style (strict CSP)."""
 
 import json
+import math
 from html import escape
 
 from calculators.show.blocks import (
@@ -153,9 +154,11 @@ def plot(block: Plot, labels: Labels) -> str:
 
 
 def cell_text(value: float | str) -> str:
-    """A coordinate as text: whole numbers without a decimal point."""
+    """A coordinate as text: whole numbers without a decimal point, a dash for no number."""
     if isinstance(value, str):
         return value
+    if not math.isfinite(value):
+        return "–"
     return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
 
 
