@@ -24,7 +24,12 @@ from calculators.show.quantity import Quantity
 def render_text(result: Result, labels: Labels) -> str:
     """The whole answer, blocks parted by empty lines."""
     parts = [block_text(block, labels) for block in result.blocks]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return printable("\n\n".join(part for part in parts if part), keep="\n") + "\n"
+
+
+def printable(text: str, keep: str = "") -> str:
+    """The text with blanks for what would steer a terminal: a pasted file may hold anything."""
+    return "".join(c if c.isprintable() or c in keep else " " for c in text)
 
 
 def block_text(block: Block, labels: Labels) -> str:  # noqa: C901, PLR0911 - one case a block
@@ -83,7 +88,7 @@ def derivation_text(block: Derivation, labels: Labels) -> str:
 def table_text(block: Table, labels: Labels) -> str:
     """Columns aligned by display width, numbers to the right."""
     heads = [labels.text(f"column.{name}") for name in block.columns]
-    rows = [[labels.plain(cell).replace("\u00a0", " ") for cell in row] for row in block.rows]
+    rows = [[printable(labels.plain(cell)) for cell in row] for row in block.rows]
     widths = [max(map(width, column)) for column in zip(heads, *rows, strict=True)]
     right = [all(is_number(row[i]) for row in block.rows) for i in range(len(heads))]
     lines = [labels.text(f"table.{block.id}")]
