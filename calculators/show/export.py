@@ -56,7 +56,7 @@ def to_csv(result: Result) -> str:
     for block in flat(result.blocks):
         if isinstance(block, Table):
             write([])
-            write([block.id, *block.columns[1:]] if block.id == block.columns[0] else block.columns)
+            write(block.columns)
             for row in block.rows:
                 write([machine_cell(cell) for cell in row])
     return out.getvalue()
@@ -81,7 +81,11 @@ def table(block: Table) -> list[dict[str, Any]]:
 def derivation(block: Derivation) -> list[dict[str, Any]]:
     """Steps as objects."""
     return [
-        {"step": step.label.key, "expression": step.expression, "value": json_cell(step.quantity)}
+        {
+            "step": machine_cell(step.label),
+            "expression": step.expression,
+            "value": json_cell(step.quantity),
+        }
         for step in block.steps
     ]
 
@@ -115,13 +119,19 @@ def json_cell(cell: Cell) -> Any:
 
 
 def machine_cell(cell: Cell) -> str:
-    """A cell as CSV text."""
+    """A cell as CSV text; of a worded one its key and data, not its wording."""
     match cell:
         case Quantity():
             return machine_text(cell.value)
         case Message():
-            return cell.key
+            data = (f"{k}={machine_value(v)}" for k, v in cell.values.items())
+            return " ".join((cell.key, *data))
         case None:
             return ""
         case _:
             return cell
+
+
+def machine_value(value: object) -> str:
+    """The value of a message's placeholder as text."""
+    return machine_cell(value) if isinstance(value, Quantity | Message) else str(value)
