@@ -18,8 +18,8 @@ class Sample:
     )
     name: str = fields.choice("a", ("a", "b"), labelled=False, when=("source", ("name", "file")))
     detail: int | None = fields.integer(None, minimum=0, maximum=9, when=("name", ("b",)))
-    share: Fraction = fields.decimal("0.9", minimum="0", maximum="1")
-    optional: Fraction | None = fields.decimal("", minimum="0", maximum="1")
+    share: Fraction = fields.decimal("0.9", minimum="0", maximum="1")  # noqa: RUF009
+    optional: Fraction | None = fields.decimal("", minimum="0", maximum="1")  # noqa: RUF009
     exact: bool = fields.switch()
     tokens: Lengths = fields.lengths("8192", maximum=10**6, maximum_count=1000)
     note: str = fields.text("plain words", longest=200)

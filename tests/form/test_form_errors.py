@@ -37,9 +37,9 @@ def test_error_holds_data():
     """Field, reason and limits are data for the wording, and the exception is a ValueError."""
     error = ParameterError("layers", "too_small", minimum=1, text="0")
 
-    assert ("layers", "too_small", {"minimum": 1, "text": "0"}) == (
+    assert (
         error.field,
         error.reason,
         error.limits,
-    )
+    ) == ("layers", "too_small", {"minimum": 1, "text": "0"})
     assert isinstance(error, ValueError)

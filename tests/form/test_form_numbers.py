@@ -64,7 +64,7 @@ def test_whole_refuses(text, reason):
 
     assert ("layers", reason) == (caught.value.field, caught.value.reason)
     assert {"text", "minimum", "maximum"} == caught.value.limits.keys()
-    assert ("1", "10000") == (caught.value.limits["minimum"], caught.value.limits["maximum"])
+    assert (caught.value.limits["minimum"], caught.value.limits["maximum"]) == ("1", "10000")
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED_DECIMAL)
@@ -74,7 +74,7 @@ def test_decimal_refuses(text, reason):
         decimal("share", text, Fraction(1, 10), Fraction(1))
 
     assert reason == caught.value.reason
-    assert ("0.1", "1") == (caught.value.limits["minimum"], caught.value.limits["maximum"])
+    assert (caught.value.limits["minimum"], caught.value.limits["maximum"]) == ("0.1", "1")
 
 
 @given(whole_part=st.integers(0, 10**15), tail=st.text("0123456789", min_size=1, max_size=20))

@@ -1,4 +1,4 @@
-"""Values to Params: what applies is read, what is hidden cannot fail, choices follow from fields."""
+"""Values to Params: what applies is read, what is hidden cannot fail, choices follow."""
 
 import pytest
 from form_samples import Sample
@@ -89,7 +89,7 @@ def test_a_hostile_name_is_cut():
     """A field name of a stranger is repeated short and printable."""
     field, _ = refusal({"<script>\x00" + "x" * 1000: "1"})
 
-    assert (40, True) == (len(field), field.isprintable())
+    assert (len(field), field.isprintable()) == (40, True)
 
 
 @given(st.dictionaries(NAMES | st.text(max_size=8), st.text(max_size=30), max_size=8))
