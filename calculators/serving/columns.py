@@ -5,13 +5,13 @@ gaps of a trace are counted by stretches of iterations, never token by token.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from calculators.serving.distribution import Distribution, distribution, of_counts
+from calculators.serving.distribution import Distribution, distribution, of_counts, union
 from calculators.serving.records import Outcome, Status
 from calculators.serving.request import Request, Time
 from calculators.serving.trace import CODES, NOT_ARRIVED, Trace
@@ -28,7 +28,7 @@ class Columns:
     first_content: Sequence[Time | None]
     end: Sequence[Time | None]
     tokens: Sequence[int]
-    gaps: Distribution
+    count_gaps: Callable[[], Distribution] = field(compare=False, repr=False)
     preemptions: int
     recomputed: int
     cached: int
@@ -38,55 +38,65 @@ class Columns:
         return [index for index, status in enumerate(self.status) if status == "finished"]
 
     @property
+    def gaps(self) -> Distribution:
+        """All gaps between the tokens of one request, over all requests. Counted at each call."""
+        return self.count_gaps()
+
+    @property
+    def arrival(self) -> list[Time]:
+        """Instants of arrival."""
+        return [request.arrival for request in self.requests]
+
+    @property
     def t_queue(self) -> list[Time | None]:
         """First scheduled start minus arrival."""
-        return [
-            since(r.arrival, t) for r, t in zip(self.requests, self.first_scheduled, strict=True)
-        ]
+        return between(self.arrival, self.first_scheduled)
 
     @property
     def t_prompt_path(self) -> list[Time | None]:
         """First token minus first scheduled start."""
-        pairs = zip(self.first_scheduled, self.first_token, strict=True)
-        return [None if start is None else since(start, token) for start, token in pairs]
+        return between(self.first_scheduled, self.first_token)
 
     @property
     def t_first_content(self) -> list[Time | None]:
         """First token with content minus first token."""
-        pairs = zip(self.first_token, self.first_content, strict=True)
-        return [None if first is None else since(first, content) for first, content in pairs]
+        return between(self.first_token, self.first_content)
 
     @property
     def ttft(self) -> list[Time | None]:
         """First token minus arrival."""
-        return [since(r.arrival, t) for r, t in zip(self.requests, self.first_token, strict=True)]
+        return between(self.arrival, self.first_token)
 
     @property
     def ttft_content(self) -> list[Time | None]:
         """First token with content minus arrival."""
-        return [since(r.arrival, t) for r, t in zip(self.requests, self.first_content, strict=True)]
+        return between(self.arrival, self.first_content)
 
     @property
     def e2e(self) -> list[Time | None]:
         """Finish minus arrival, of finished requests."""
-        rows = zip(self.requests, self.end, self.status, strict=True)
-        return [since(r.arrival, end) if s == "finished" else None for r, end, s in rows]
+        times = between(self.arrival, self.end)
+        rows = zip(times, self.status, strict=True)
+        return [time if status == "finished" else None for time, status in rows]
+
+    @property
+    def decode_time(self) -> list[Time | None]:
+        """Finish minus first token, of finished requests with more than one token."""
+        times = between(self.first_token, self.end)
+        rows = zip(times, self.tokens, self.status, strict=True)
+        return [time if s == "finished" and tokens > 1 else None for time, tokens, s in rows]
 
     @property
     def tpot(self) -> list[Fraction | None]:
-        """(finish - first token) / (output - 1), of finished requests with more than one token."""
-        rows = zip(self.first_token, self.end, self.tokens, self.status, strict=True)
-        return [
-            Fraction(end - first) / (tokens - 1)
-            if status == "finished" and tokens > 1 and first is not None and end is not None
-            else None
-            for first, end, tokens, status in rows
-        ]
+        """decode_time / (output - 1), exactly."""
+        rows = zip(self.decode_time, self.tokens, strict=True)
+        return [None if t is None else Fraction(t, tokens - 1) for t, tokens in rows]
 
 
-def since(start: Time, end: Time | None) -> Time | None:
-    """The time between, None where there is no end."""
-    return None if end is None else end - start
+def between(starts: Sequence[Any], ends: Sequence[Any]) -> list[Any]:
+    """The times between, None where one of the two instants is missing."""
+    pairs = zip(starts, ends, strict=True)
+    return [None if end is None or start is None else end - start for start, end in pairs]
 
 
 def of_outcomes(outcomes: Sequence[Outcome]) -> Columns:
@@ -103,7 +113,7 @@ def of_outcomes(outcomes: Sequence[Outcome]) -> Columns:
         first_content=contents,
         end=[outcome.end for outcome in arrived],
         tokens=[len(outcome.token_times) for outcome in arrived],
-        gaps=distribution(gap for outcome in arrived for gap in outcome.itl),
+        count_gaps=lambda: distribution(gap for outcome in arrived for gap in outcome.itl),
         preemptions=sum(outcome.preemptions for outcome in arrived),
         recomputed=sum(outcome.recomputed for outcome in arrived),
         cached=sum(outcome.cached for outcome in arrived),
@@ -122,7 +132,7 @@ def of_trace(trace: Trace) -> Columns:
         first_content=[first_content(trace, index) for index in range(count)],
         end=trace.end[:count],
         tokens=trace.shown[:count],
-        gaps=gaps_of(trace),
+        count_gaps=lambda: gaps_of(trace),
         preemptions=trace.preemptions.total(),
         recomputed=trace.recomputed.total(),
         cached=trace.cached.total(),
@@ -205,11 +215,6 @@ def merged(parts: Sequence[Columns]) -> Columns:
         ((r.arrival, r.id, part, index) for part in parts for index, r in enumerate(part.requests)),
         key=lambda row: row[:2],
     )
-    gaps: Counter[Time] = Counter()
-    for part in parts:
-        before = (0, *part.gaps.cumulative)
-        for value, upto, below in zip(part.gaps.values, part.gaps.cumulative, before, strict=False):
-            gaps[value] += upto - below
     return Columns(
         requests=[part.requests[index] for _, _, part, index in rows],
         status=[part.status[index] for _, _, part, index in rows],
@@ -218,7 +223,7 @@ def merged(parts: Sequence[Columns]) -> Columns:
         first_content=[part.first_content[index] for _, _, part, index in rows],
         end=[part.end[index] for _, _, part, index in rows],
         tokens=[part.tokens[index] for _, _, part, index in rows],
-        gaps=of_counts(gaps),
+        count_gaps=lambda: union(part.gaps for part in parts),
         preemptions=sum(part.preemptions for part in parts),
         recomputed=sum(part.recomputed for part in parts),
         cached=sum(part.cached for part in parts),

@@ -85,3 +85,13 @@ def of_counts(counts: Counter[Time]) -> Distribution:
     return Distribution(
         tuple(value for value, _ in pairs), tuple(accumulate(count for _, count in pairs))
     )
+
+
+def union(parts: Iterable[Distribution]) -> Distribution:
+    """All values of several distributions together."""
+    counts: Counter[Time] = Counter()
+    for part in parts:
+        before = (0, *part.cumulative)
+        for value, upto, below in zip(part.values, part.cumulative, before, strict=False):
+            counts[value] += upto - below
+    return of_counts(counts)

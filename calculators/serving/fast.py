@@ -129,6 +129,7 @@ class Core:
         timed = any(request.timeout is not None for request in trace.requests)
         longest = settings.max_num_batched_tokens if policy == "prefill_first" else None
         rare = timed or settings.prefix_cache or longest is not None
+        careful = timed or limited or reads or not linear or horizon is not None
         checked = rare or self.some_never_fit() or settings.max_queue is not None
         most = settings.max_num_seqs or UNLIMITED
         limit = (settings.token_budget if chunks else longest) or UNLIMITED
@@ -271,29 +272,35 @@ class Core:
                     length = cost.duration(0, seats if static else n, context)
                 count = due - g
                 gap: Any = NEVER if waiting else times[following] - now
-                if deadlines and deadlines[0][0] - now < gap:
-                    gap = deadlines[0][0] - now
-                more = cost.growth(n) if reads else 0
-                if preempted or more is None:
-                    count, more = 1, 0
-                if more:
-                    count = first_reaching(gap, length, more, count)
-                elif gap < count * length:
-                    count = -(-gap // length)
-                if horizon is not None:
-                    count = last_within(horizon - now, length, more, count)
-                    if not count:
-                        break
-                if growing:
-                    count, blocks = self.until_shortage(g, n, count, free)
-                    free -= blocks
-                record((g, now, length, n))
-                now += count * length
-                if reads:
-                    context += n * count
+                span = count * length
+                if careful:
+                    if deadlines and deadlines[0][0] - now < gap:
+                        gap = deadlines[0][0] - now
+                    more = cost.growth(n) if reads else 0
+                    if preempted or more is None:
+                        count, more = 1, 0
                     if more:
-                        grown[len(trace.clock.stretches) // 4 - 1] = more
-                        now += more * (count * (count - 1) // 2)
+                        count = first_reaching(gap, length, more, count)
+                    elif gap < count * length:
+                        count = -(-gap // length)
+                    if horizon is not None:
+                        count = last_within(horizon - now, length, more, count)
+                        if not count:
+                            break
+                    if growing:
+                        count, blocks = self.until_shortage(g, n, count, free)
+                        free -= blocks
+                    span = count * length
+                    if reads:
+                        context += n * count
+                        if more:
+                            grown[len(trace.clock.stretches) // 4] = more
+                            span += more * (count * (count - 1) // 2)
+                elif gap < span:
+                    count = -(-gap // length)
+                    span = count * length
+                record((g, now, length, n))
+                now += span
                 g += count
                 late = 1
             elif following < len(prompt):

@@ -32,9 +32,8 @@ def run(requests: Iterable[Request], split: Split, cost: Cost) -> Columns:
     starts: list[Any] = [None] * len(arriving)
     ends: list[Any] = [None] * len(arriving)
     for worker in range(split.prefill_workers):
-        prefill(
-            range(worker, len(arriving), split.prefill_workers), arriving, split, cost, starts, ends
-        )
+        mine = slice(worker, None, split.prefill_workers)
+        starts[mine], ends[mine] = prefill(arriving[mine], split, cost)
     moving = sorted(
         (i for i, r in enumerate(arriving) if r.output > 1 or split.first_shown_by == "decode"),
         key=lambda index: (ends[index], index),
@@ -52,29 +51,23 @@ def run(requests: Iterable[Request], split: Split, cost: Cost) -> Columns:
     return merged(parts)
 
 
-def prefill(
-    mine: Sequence[int],
-    requests: Sequence[Request],
-    split: Split,
-    cost: Cost,
-    starts: list[Any],
-    ends: list[Any],
-) -> None:
-    """One prefill worker: batches of whole prompts; fills in their starts and ends."""
-    now: Any = 0
-    place = 0
-    while place < len(mine):
-        now = max(now, requests[mine[place]].arrival)
-        last = place
-        most = len(mine) if split.max_prefill_batch is None else place + split.max_prefill_batch
-        tokens = 0
-        while last < min(most, len(mine)) and requests[mine[last]].arrival <= now:
-            tokens += requests[mine[last]].prompt
+def prefill(requests: Sequence[Request], split: Split, cost: Cost) -> tuple[list[Time], list[Time]]:
+    """One prefill worker, whole prompts in batches: when each request starts and ends there."""
+    starts: list[Time] = []
+    ends: list[Time] = []
+    most = split.max_prefill_batch or len(requests)
+    now: Time = 0
+    while len(ends) < len(requests):
+        first = len(ends)
+        now = max(now, requests[first].arrival)
+        last = first
+        while last < min(first + most, len(requests)) and requests[last].arrival <= now:
             last += 1
-        end = now + cost.duration(tokens, 0, 0)
-        for index in mine[place:last]:
-            starts[index], ends[index] = now, end
-        now, place = end, last
+        end = now + cost.duration(sum(r.prompt for r in requests[first:last]), 0, 0)
+        starts += [now] * (last - first)
+        ends += [end] * (last - first)
+        now = end
+    return starts, ends
 
 
 def transfers(

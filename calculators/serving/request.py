@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import attrgetter
+from itertools import islice
+from operator import attrgetter, lt
 
 type Time = int | Fraction
 """Exact time without a unit; the workloads use whole microseconds."""
@@ -40,4 +41,7 @@ class Request:
 
 def in_order(requests: tuple[Request, ...]) -> tuple[Request, ...]:
     """By (arrival, id): the order in which requests at one instant join the queue."""
+    arrivals = [request.arrival for request in requests]
+    if all(map(lt, arrivals, islice(arrivals, 1, None))):
+        return requests  # the usual case, and much quicker than a sort
     return tuple(sorted(requests, key=attrgetter("arrival", "id")))

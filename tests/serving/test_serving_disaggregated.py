@@ -56,7 +56,10 @@ def test_fast_path_gives_the_same_metrics(requests, params, side, prefill, decod
     split = Split(**params, first_shown_by=side, prefill_workers=prefill, decode_workers=decode)
     plain = of_outcomes(disaggregated.run(requests, split, Linear(**COST)).outcomes)
 
-    assert plain == fast_disaggregated.run(requests, split, Linear(**COST))
+    columns = fast_disaggregated.run(requests, split, Linear(**COST))
+
+    assert plain == columns
+    assert plain.gaps == columns.gaps
 
 
 @settings(max_examples=100, deadline=None)
