@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from calculators.form.errors import ParameterError
+from calculators.kv.attention import HEAD_DIM as HEAD_WIDTHS
 from calculators.kv.attention import attention, head_dim, heads_of, overlay
 from calculators.kv.config_text import parse_config
+from calculators.kv.defaults import HEAD_DIM, NESTED
 from calculators.kv.dtypes import dtype
 from calculators.kv.facts import FIELD, Facts
 from calculators.kv.families import (
@@ -83,6 +85,8 @@ def read_tree(tree: Mapping[str, Any]) -> Reading:
     decoder = decoder_of(facts)
     refuse_encoders(facts, decoder)
     model_type = decoder.text("model_type") or facts.text("model_type") or ""
+    left_out = class_defaults(decoder, model_type, nested=decoder is not facts)
+    decoder = Facts({**left_out, **decoder.tree}, decoder.path, decoder)
     layers = layers_of(decoder, model_type)
     if crosses(facts, decoder):
         layers = [(*layer, cross_of(layer, decoder)) for layer in layers]
@@ -93,10 +97,28 @@ def read_tree(tree: Mapping[str, Any]) -> Reading:
         dtype=model_dtype(facts, decoder),
         kv_dtype=cache_dtype(facts, decoder),
         max_position_embeddings=decoder.whole(*POSITIONS, most=LONGEST_CONTEXT),
-        assumptions=tuple(assumptions(decoder, model_type, layers)),
+        assumptions=(
+            *assumptions(decoder, model_type, layers),
+            *(
+                Assumption("class_default", key)
+                for key in left_out
+                if decoder.path + key in facts.read
+            ),
+        ),
         facts=facts.read,
         ignored=tuple(dict.fromkeys((*facts.ignored(), *decoder.ignored()))),
     )
+
+
+def class_defaults(decoder: Facts, model_type: str, *, nested: bool) -> dict[str, int]:
+    """What the config leaves to its model's class: all of it if nested, else the head width."""
+    defaults = NESTED.get(model_type, {}) if nested else {}
+    width = {"head_dim": HEAD_DIM[model_type]} if model_type in HEAD_DIM else {}
+    return {
+        key: value
+        for key, value in {**width, **defaults}.items()
+        if key not in decoder.tree and not (key == "head_dim" and decoder.has(*HEAD_WIDTHS))
+    }
 
 
 def layers_of(decoder: Facts, model_type: str) -> list[Layer]:

@@ -8,6 +8,7 @@ import re
 
 from calculators.form.errors import ParameterError, excerpt
 from calculators.kv.attention import HEADS
+from calculators.kv.defaults import NESTED
 from calculators.kv.facts import FIELD, Facts
 from calculators.kv.patterns import LAYER_COUNT
 
@@ -52,7 +53,10 @@ def decoder_of(facts: Facts) -> Facts:
     """The object that describes the text decoder: the outermost one that has layers, or inside."""
     for name in NESTS:
         child = facts.child(name)
-        if child is not None and (child.has(*SHAPED) or any(child.has(n) for n in NESTS)):
+        if child is None:
+            continue
+        by_default = child.tree.get("model_type") in NESTED and not facts.has(*SHAPED)
+        if by_default or child.has(*SHAPED) or any(child.has(n) for n in NESTS):
             return decoder_of(child)
     return facts
 
@@ -68,7 +72,8 @@ def refuse_encoders(facts: Facts, decoder: Facts) -> None:
     if encodes and not generates:
         raise ParameterError(FIELD, "no_decoder", text=excerpt(encodes[0]))
     senses = decoder.has(*SENSES) and not decoder.has("vocab_size")
-    if senses or not decoder.has(*SHAPED, *HEADS, "block_configs"):
+    by_default = decoder is not facts and decoder.tree.get("model_type") in NESTED
+    if senses or not (by_default or decoder.has(*SHAPED, *HEADS, "block_configs")):
         shown = names[1] or names[0] or ", ".join(list(facts.tree)[:4]) or "{}"
         raise ParameterError(FIELD, "no_decoder", text=excerpt(shown))
 

@@ -156,6 +156,11 @@ def config_of(facts: Mapping[str, Any]) -> dict[str, Any]:
         else:
             if not key.endswith("_len"):
                 config[key] = written_out(value)
+    nest = config.pop("nested_under", None)
+    if nest is not None:
+        inner_type = config.pop("text_model_type", None)
+        outer = {"model_type": config.pop("model_type", None)}
+        return {**outer, nest: {**config, "model_type": inner_type}}
     counts = config.pop("block_configs_attention", None)
     if counts is not None:
         config["block_configs"] = [{"attention": json.loads(block)} for block in counts]

@@ -76,7 +76,7 @@ CONFIGS = {
         {**PLAIN, "sliding_window": 128, "sliding_window_pattern": "LLLG"},
     ),
     "Gemma 2 says nothing of its pattern": (
-        "2*(sliding:8x64@128,full:8x64)",
+        "2*(sliding:8x256@128,full:8x256)",
         {**PLAIN, "model_type": "gemma2", "sliding_window": 128},
     ),
     "GPT-Neo's attention_layers": (
@@ -210,6 +210,29 @@ CONFIGS = {
         {
             **PLAIN, "block_types": ["recurrent", "recurrent", "attention"],
             "attention_window_size": 32, "lru_width": 512, "conv1d_width": 4,
+        },
+    ),
+    "Gemma 3 12B leaves its head width to its class": (
+        "5*sliding:8x256@1024,full:8x256",
+        {
+            "model_type": "gemma3",
+            "text_config": {
+                "model_type": "gemma3_text", "hidden_size": 3840, "num_attention_heads": 16,
+                "num_key_value_heads": 8, "num_hidden_layers": 6, "sliding_window": 1024,
+            },
+        },
+    ),
+    "LLaVA leaves everything to Llama's class": (
+        "32*full:32x128",
+        {"model_type": "llava", "text_config": {"model_type": "llama", "vocab_size": 32064}},
+    ),
+    "a nested class default does not outlive other heads": (
+        "32*full:16x128",
+        {
+            "model_type": "llava",
+            "text_config": {
+                "model_type": "llama", "num_attention_heads": 16, "hidden_size": 2048,
+            },
         },
     ),
     "layers that share a cache": ("2*full:8x64,2*shared", {**PLAIN, "num_kv_shared_layers": 2}),
@@ -379,6 +402,21 @@ def test_a_window_without_layers_is_an_assumption():
     reading = read_tree({**PLAIN, "sliding_window": 128})
 
     assert [("window_layers", "layer_types")] == [(a.name, a.key) for a in reading.assumptions]
+
+
+def test_class_defaults_are_named():
+    """A figure that the config leaves to its model's class is an assumption, by its key."""
+    reading = read_tree({"model_type": "llava", "text_config": {"model_type": "llama"}})
+
+    assert ("class_default", "num_hidden_layers") in [(a.name, a.key) for a in reading.assumptions]
+
+
+def test_a_bare_config_is_not_filled_from_its_class():
+    """At the top level a missing number of layers is asked for."""
+    with pytest.raises(ParameterError) as caught:
+        read_tree({"model_type": "llama", "num_attention_heads": 8, "hidden_size": 512})
+
+    assert caught.value.limits["key"] == "num_hidden_layers"
 
 
 def test_values_by_layer_need_no_order():
