@@ -39,7 +39,7 @@ def namespace(extra_key: str | None = None, cache_salt: str | None = None) -> Na
 
 
 def pack(tokens: Sequence[int]) -> bytes:
-    """``[1, 2] → b"\\1\\0\\0\\0\\2\\0\\0\\0"``. ParameterError for an id that is none."""
+    """Four bytes a token, in native order. ParameterError for an id that is none."""
     try:
         return array("I", tokens).tobytes()
     except (OverflowError, TypeError):

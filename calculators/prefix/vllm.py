@@ -1,0 +1,135 @@
+"""vLLM's prefix cache as an engine uses it, and a trace through it.
+
+Source: vLLM ``v1/core/kv_cache_manager.py`` at 003df29.
+"""
+
+from calculators.form.errors import ParameterError
+from calculators.prefix.blocks import BlockPool
+from calculators.prefix.cache import Lease, Prompt, Sizes
+from calculators.prefix.identity import Identity, block_identities
+from calculators.prefix.keys import TOKEN_BYTES, unpack
+from calculators.prefix.node import Node
+from calculators.prefix.rates import Outcome
+from calculators.prefix.trace import Trace
+
+BLOCK_SIZE = 16
+
+
+class VllmCache:
+    """Full blocks with chained identities; at least one token of a prompt is computed."""
+
+    def __init__(self, num_gpu_blocks: int, *, block_size: int = BLOCK_SIZE) -> None:
+        if block_size < 1:
+            raise ParameterError("block_size", "too_small", text=str(block_size), minimum=1)
+        self.pool = BlockPool(num_gpu_blocks)
+        self.block_size = block_size
+
+    def hits(self, prompt: Prompt) -> list[int]:
+        """The blocks that a lookup finds, short of the block of the last token."""
+        usable = max(len(prompt) - 1, 0) // self.block_size
+        return self.pool.find(list(block_identities(prompt, self.block_size))[:usable])
+
+    def lookup(self, prompt: Prompt) -> int:
+        """Tokens found, in whole blocks; changes nothing."""
+        return len(self.hits(prompt)) * self.block_size
+
+    def begin(self, prompt: Prompt) -> Lease | None:
+        """Hold the hits, take new blocks for the rest, publish the full ones."""
+        hits = self.hits(prompt)
+        new = -(-len(prompt) // self.block_size) - len(hits)
+        if self.pool.shortage(hits, new):
+            return None
+        evictions = self.pool.evictions
+        self.pool.hold(hits)
+        blocks = hits + self.pool.take(new)
+        self.publish(prompt, blocks)
+        return Lease(
+            prompt=prompt,
+            reused=len(hits) * self.block_size,
+            evicted=(self.pool.evictions - evictions) * self.block_size,
+            held=tuple(blocks),
+        )
+
+    def publish(self, prompt: Prompt, blocks: list[int]) -> None:
+        """Make the full blocks of a sequence findable."""
+        identities = list(block_identities(prompt, self.block_size))
+        self.pool.publish(blocks[: len(identities)], identities)
+
+    def grow(self, lease: Lease, output: bytes) -> Lease | None:
+        """A lease on the prompt with ``output`` after it; None if no block is left for it."""
+        longer = Prompt(
+            tokens=lease.prompt.tokens + output,
+            namespace=lease.prompt.namespace,
+            images=lease.prompt.images,
+        )
+        blocks = self.blocks_of(lease)
+        new = -(-len(longer) // self.block_size) - len(blocks)
+        if self.pool.shortage((), new):
+            return None
+        evictions = self.pool.evictions
+        blocks += self.pool.take(new)
+        self.publish(longer, blocks)
+        evicted = (self.pool.evictions - evictions) * self.block_size
+        return Lease(
+            prompt=longer, reused=lease.reused, evicted=lease.evicted + evicted, held=tuple(blocks)
+        )
+
+    def finish(self, lease: Lease, output: bytes = b"") -> None:
+        """Store the output as far as blocks are left for it, then free everything, last first."""
+        grown = self.grow(lease, output) if output else lease
+        self.pool.release(self.blocks_of(grown or lease))
+
+    @staticmethod
+    def blocks_of(lease: Lease) -> list[int]:
+        """The blocks of a lease of this cache."""
+        if isinstance(lease.held, Node):
+            raise ParameterError("lease", "other_cache")
+        return list(lease.held)
+
+    def sizes(self) -> Sizes:
+        """The pool in tokens."""
+        pool = self.pool
+        evictable = sum(pool.identities[block] is not None for block in pool.free)
+        return Sizes(
+            capacity=len(pool.references) * self.block_size,
+            free=(len(pool.free) - evictable) * self.block_size,
+            evictable=evictable * self.block_size,
+            protected=(len(pool.references) - len(pool.free)) * self.block_size,
+        )
+
+    def check(self) -> None:
+        """The pool's invariants."""
+        self.pool.check()
+
+
+def replay_pool(trace: Trace, num_gpu_blocks: int) -> Outcome:
+    """A block trace through vLLM's pool at zero service time; the trace's ids are identities.
+
+    The partial block at the end of a prompt takes memory and is never found. A request that needs
+    more blocks than there are is refused.
+    """
+    pool = BlockPool(num_gpu_blocks)
+    runs, anywhere, refused = [], [], 0
+    for index, key in enumerate(trace.keys):
+        identities: list[Identity] = list(unpack(key))
+        full = trace.full_block_counts[index]
+        usable = max(trace.input_tokens[index] - 1, 0) // trace.block_tokens
+        hits = pool.find(identities[:usable])
+        runs.append(len(hits))
+        anywhere.append(sum(map(pool.cached.__contains__, identities[:usable])))
+        new = -(-trace.input_tokens[index] // trace.block_tokens) - len(hits)
+        if pool.shortage(hits, new):
+            refused += 1
+            continue
+        pool.hold(hits)
+        blocks = hits + pool.take(new)
+        pool.publish(blocks[:full], identities[:full])
+        pool.release(blocks)
+    return Outcome(
+        runs=tuple(runs),
+        anywhere=tuple(anywhere),
+        lookups=tuple(len(key) // TOKEN_BYTES for key in trace.keys),
+        evictions=pool.evictions,
+        resident=pool.cached_blocks,
+        refused=refused,
+    )
