@@ -55,10 +55,18 @@ def decoder_of(facts: Facts) -> Facts:
         child = facts.child(name)
         if child is None:
             continue
-        by_default = child.tree.get("model_type") in NESTED and not facts.has(*SHAPED)
-        if by_default or child.has(*SHAPED) or any(child.has(n) for n in NESTS):
+        if (
+            (left_to_class(child) and not facts.has(*SHAPED))
+            or child.has(*SHAPED)
+            or any(child.has(n) for n in NESTS)
+        ):
             return decoder_of(child)
     return facts
+
+
+def left_to_class(nested: Facts) -> bool:
+    """Whether a nested config's class has defaults for whatever it does not state."""
+    return str(nested.tree.get("model_type")) in NESTED
 
 
 def refuse_encoders(facts: Facts, decoder: Facts) -> None:
@@ -72,7 +80,7 @@ def refuse_encoders(facts: Facts, decoder: Facts) -> None:
     if encodes and not generates:
         raise ParameterError(FIELD, "no_decoder", text=excerpt(encodes[0]))
     senses = decoder.has(*SENSES) and not decoder.has("vocab_size")
-    by_default = decoder is not facts and decoder.tree.get("model_type") in NESTED
+    by_default = decoder is not facts and left_to_class(decoder)
     if senses or not (by_default or decoder.has(*SHAPED, *HEADS, "block_configs")):
         shown = names[1] or names[0] or ", ".join(list(facts.tree)[:4]) or "{}"
         raise ParameterError(FIELD, "no_decoder", text=excerpt(shown))

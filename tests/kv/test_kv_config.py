@@ -45,6 +45,7 @@ CONFIGS = {
     "numbers as text": ("4*full:8x64", {key: str(value) for key, value in PLAIN.items()}),
     "whole floats": ("4*full:8x64", {key: float(value) for key, value in PLAIN.items()}),
     "nested under text_config": ("4*full:8x64", {"text_config": PLAIN, "vision_config": {}}),
+    "a nested object without layers": ("4*full:8x64", {**PLAIN, "text_config": {"model_type": []}}),
     "nested twice": ("4*full:8x64", {"thinker_config": {"text_config": PLAIN}}),
     "heads layer by layer": (
         "2*full:2x64,2*full:4x64",
