@@ -14,7 +14,7 @@ from calculators import labels as label_files
 from calculators.form.address import from_query, to_query
 from calculators.form.errors import ParameterError, excerpt
 from calculators.form.fields import kinds
-from calculators.form.parse import parse
+from calculators.form.parse import completed, parse
 from calculators.registry import Calculator, Progress, find
 from calculators.show.blocks import Result
 from calculators.show.export import to_csv, to_json
@@ -49,6 +49,7 @@ def answer(text: str, progress: Progress = lambda _done: None) -> str:
         labels = label_files.load(calculator.name, request.lang)
         if request.query is not None:
             values = from_query(calculator.params, request.query)
+        values = completed(calculator.params, values)
         result = calculator.solve(parse(calculator.params, values), progress)
         reply = answered(request, calculator, values, result, labels)
     except ParameterError as error:

@@ -14,16 +14,25 @@ def parse[P](params: type[P], values: Mapping[str, str]) -> P:
     that a hidden field cannot fail.
     """
     fields = kinds(params)
-    for name in values:
-        if name not in fields:
-            raise ParameterError(excerpt(name), "unknown_field", fields=", ".join(fields))
-    given = {**implied_choices(fields, values), **values}
+    given = completed(params, values)
     parsed = {
         name: kind.parse(name, given[name])
         for name, kind in fields.items()
         if name in given and applies(fields, kind, given)
     }
     return params(**parsed)
+
+
+def completed(params: type, values: Mapping[str, str]) -> dict[str, str]:
+    """The values with the choices that follow from them, as a form has to show them.
+
+    Raises ParameterError ``unknown_field`` and ``conflict``.
+    """
+    fields = kinds(params)
+    for name in values:
+        if name not in fields:
+            raise ParameterError(excerpt(name), "unknown_field", fields=", ".join(fields))
+    return {**implied_choices(fields, values), **values}
 
 
 def applies(fields: Mapping[str, Kind], kind: Kind, values: Mapping[str, str]) -> bool:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from calculators.form.errors import ParameterError
 from calculators.form.fields import kinds
-from calculators.form.parse import parse
+from calculators.form.parse import completed, parse
 
 NAMES = st.sampled_from([*kinds(Sample)])
 
@@ -101,3 +101,17 @@ def test_values_are_params_or_one_error(values):
         return
 
     assert isinstance(parsed, Sample)
+
+
+@pytest.mark.parametrize(
+    ("expected", "values"),
+    [
+        pytest.param({}, {}, id="nothing"),
+        pytest.param({"source": "file"}, {"config": "x"}, id="one choice"),
+        pytest.param({"name": "b", "source": "name"}, {"detail": "3"}, id="choice upon choice"),
+        pytest.param({"source": "typed"}, {"source": "typed", "name": "b"}, id="made already"),
+    ],
+)
+def test_completed(expected, values):
+    """A form shows the choices that follow from what was given."""
+    assert {**values, **expected} == completed(Sample, values)
