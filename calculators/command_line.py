@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from calculators import labels as label_files
-from calculators.form.errors import ParameterError
+from calculators.form.errors import ParameterError, excerpt
 from calculators.form.fields import Choice, Kind, Switch, Text, kinds
-from calculators.form.parse import parse
+from calculators.form.parse import completed, parse
 from calculators.registry import MODULES, Calculator, find
 from calculators.show.export import to_csv, to_json
 from calculators.show.labels import LANGUAGES, Labels, Language
@@ -61,6 +61,7 @@ def run(calculator: Calculator, labels: Labels, arguments: list[str]) -> str:
         for name, value in options.items()
         if value is not None
     }
+    values = completed(calculator.params, values)
     result = calculator.solve(parse(calculator.params, values), lambda _done: None)
     if style == "json":
         return to_json(calculator.name, {**defaults(calculator.params), **values}, result)
@@ -106,6 +107,6 @@ def read(name: str, kind: Kind, value: str) -> str:
         return value
     try:
         raw = sys.stdin.buffer.read() if value == "-" else Path(value).read_bytes()
-    except OSError:
-        raise ParameterError(name, "unreadable_file", text=value) from None
+    except (OSError, ValueError):  # ValueError: a name with a NUL
+        raise ParameterError(name, "unreadable_file", text=excerpt(value)) from None
     return raw.decode("utf-8", errors="replace")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, quote, urlencode
 
-from calculators.form.errors import ParameterError
+from calculators.form.errors import ParameterError, excerpt
 from calculators.form.fields import Text, kinds
 from calculators.form.parse import applies
 
@@ -42,5 +42,5 @@ def from_query(params: type, query: str) -> dict[str, str]:
     values = {name: value for name, value in pairs if name not in {CALCULATOR, SEARCH_WORDS}}
     for name in values:
         if name not in fields:
-            raise ParameterError(name, "unknown_field", fields=", ".join(fields))
+            raise ParameterError(excerpt(name), "unknown_field", fields=", ".join(fields))
     return values
