@@ -4,6 +4,7 @@
 other exception leaves it, whatever the file holds.
 """
 
+import re
 from types import ModuleType
 from typing import Final
 
@@ -74,6 +75,10 @@ FORMATS: Final[tuple[ModuleType, ...]] = (
 )
 
 
+# A report of llm-d as YAML: the archive reads it, the browser asks for its JSON form.
+YAML_REPORT: Final = re.compile(r"^(results|scenario|metrics):\s*$", re.MULTILINE)
+
+
 def format_of(source: Source) -> ModuleType:
     """The format that claims the file. Raises ParameterError when none does."""
     for module in FORMATS:
@@ -81,6 +86,8 @@ def format_of(source: Source) -> ModuleType:
             return module
     if source.refusal is not None:
         raise source.refusal
+    if YAML_REPORT.search(source.head):
+        raise ParameterError("file", "yaml_not_read")
     if not source.text.strip():
         raise ParameterError("file", "empty")
     raise ParameterError("file", "format_unknown", text=excerpt(source.text))

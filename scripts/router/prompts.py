@@ -5,45 +5,10 @@ from itertools import count, islice
 
 from calculators.form.errors import ParameterError
 
-WORDS = [
-    "fix",
-    "the",
-    "test",
-    "that",
-    "fails",
-    "when",
-    "two",
-    "tasks",
-    "write",
-    "the",
-    "same",
-    "file",
-    "and",
-    "the",
-    "lock",
-    "is",
-    "held",
-    "by",
-    "a",
-    "third",
-    "one",
-    "then",
-    "explain",
-    "why",
-    "the",
-    "queue",
-    "grows",
-    "after",
-    "each",
-    "restart",
-    "of",
-    "the",
-    "worker",
-    "and",
-    "add",
-    "a",
-    "check",
-]
+WORDS = (  # noqa: SIM905 -- a sentence reads best as one
+    "fix the test that fails when two tasks write the same file and the lock is held by a third "
+    "one then explain why the queue grows after each restart of the worker and add a check"
+).split()
 
 
 def of_tokens(encode: Callable[[str], list[int]], tokens: int) -> str:
