@@ -11,6 +11,7 @@ from calculators.form.errors import ParameterError
 from calculators.kv.dtypes import dtype
 from calculators.kv.engines import vllm
 from calculators.kv.engines.vllm_pages import Options, attention_block, page_bytes, pages
+from calculators.kv.engines.vllm_steps import derivation
 from calculators.kv.layers import Stack
 from calculators.kv.notation import from_text
 
@@ -252,8 +253,8 @@ def test_derivation_ends_in_the_printed_lines():
     """The last lines are what the log shows, and expressions hold the numbers before."""
     layers = stack(GEMMA)
     found = vllm.pool(layers, options(max_model_len=8192), int(Fraction("19.53") * GIB))
-    lines = {line.name: line for line in vllm.derivation(found)}
+    lines = {line.name: line for line in derivation(found)}
 
     assert lines["tokens"].value == found.tokens
     assert lines["concurrency"].value == found.concurrency
-    assert lines["groups"].expression == "9 + 9 + 9 + 9 + 8 + 8 + 10"
+    assert lines["groups"].expression == "⌈52 ÷ 10⌉ + ⌈10 ÷ 10⌉"

@@ -151,11 +151,44 @@ def as_type(bytes_f16: Fraction, kv: Dtype) -> Fraction:
 def derivation(stack: Stack, options: Options) -> Iterator[Line]:
     """The computation line by line."""
     result = allocate(stack, options)
-    slots = "" if options.kv_unified else f" ÷ {options.parallel} slots"
-    expression = f"⌈{options.ctx_size}{slots}⌉ {options.padding}"
-    yield Line("full_cells", expression, result.full.cells, "cells")
-    for found in (result.full, result.swa):
-        if found.layers:
-            yield Line(f"{found.name}_cells", f"{found.layers} layers", found.cells, "cells")
-            yield Line(f"{found.name}_k", f"{found.cells} cells", found.k_bytes, "bytes")
-            yield Line(f"{found.name}_v", f"{found.cells} cells", found.v_bytes, "bytes")
+    yield Line("full_cells", full_expression(options), result.full.cells, "cells")
+    windows = [cache.reach for cache in stack.counts if windowed(cache)]
+    if windows:
+        yield Line("swa_cells", swa_expression(windows[0] or 0, options), result.swa.cells, "cells")
+    for cache, layers in stack.counts.items():
+        if cache.rows:
+            yield from buffer_lines(cache, layers, options, result)
+
+
+def buffer_lines(cache: Cache, layers: int, options: Options, result: Buffers) -> Iterator[Line]:
+    """K and V of one kind of layer: cells x layers x bytes of a row."""
+    sliding = windowed(cache)
+    cells = (result.swa if sliding else result.full).cells
+    k = options.swa_type_k or options.cache_type_k if sliding else options.cache_type_k
+    v = options.swa_type_v or options.cache_type_v if sliding else options.cache_type_v
+    for side, width, kind in zip("kv", row_widths(cache), (k, v), strict=True):
+        if width:
+            row = kind.row_bits(width)
+            expression = f"{cells} × {layers} × {row // 8}"
+            yield Line(f"{side}_bytes", expression, cells * layers * row // 8, "bytes")
+
+
+def full_expression(options: Options) -> str:
+    """``⌈65535 ÷ 256⌉ × 256``, slot by slot where the cache is not unified."""
+    step = options.padding
+    if options.kv_unified:
+        return f"⌈{options.ctx_size} ÷ {step}⌉ × {step}"
+    slots = options.parallel
+    return f"⌈{options.ctx_size} ÷ {slots} ÷ {step}⌉ × {step} × {slots}"
+
+
+def swa_expression(window: int, options: Options) -> str:
+    """``⌈min(65536, 128 × 4 + 512) ÷ 256⌉ × 256``, of one slot where the cache is not unified."""
+    cells = full_cells(options)
+    if options.swa_full:
+        return str(cells)
+    slots = 1 if options.kv_unified else options.parallel
+    sequences = options.parallel if options.kv_unified else 1
+    wanted = f"min({cells // slots}, {window} × {sequences} + {options.ubatch_size})"
+    text = f"⌈{wanted} ÷ {options.padding}⌉ × {options.padding}"
+    return text if slots == 1 else f"{text} × {slots}"

@@ -7,7 +7,7 @@ with the same scales: 132 bytes for 128. Sources: vLLM ``kv_cache_interface.py``
 """
 
 from calculators.kv.dtypes import Dtype
-from calculators.kv.layers import Cache, IndexKeys, LatentAttention
+from calculators.kv.layers import Cache, FullAttention, IndexKeys, LatentAttention
 
 SCALED_ELEMENTS = 128
 SCALE_BYTES = 4
@@ -31,3 +31,29 @@ def token_bytes(cache: Cache, kv: Dtype, *, ds_mla: bool = False) -> int:
     if ds_mla and isinstance(cache, LatentAttention):
         return latent_fp8_row(cache)
     return -(-sum(count * kv.row_bits(width) for count, width in cache.rows) // 8)
+
+
+def token_expression(cache: Cache, kv: Dtype, *, ds_mla: bool = False) -> str:
+    """How :func:`token_bytes` comes about: ``8 × (128 + 128) × 2``."""
+    if isinstance(cache, IndexKeys):
+        return f"({cache.width} + {fp8_scaled(cache.width) - cache.width})"
+    if isinstance(cache, LatentAttention):
+        if ds_mla:
+            return f"({fp8_scaled(cache.rank)} + {cache.rope} × {ROPE_BYTES})"
+        return bytes_expression(f"({cache.rank} + {cache.rope})", cache.rank + cache.rope, kv)
+    if not isinstance(cache, FullAttention):
+        return "0"
+    if kv.scale_bits:
+        rows = " + ".join(bits_text(kv.row_bits(width)) for _, width in cache.rows)
+        return f"{cache.heads} × ({rows})"
+    return f"{cache.heads} × ({cache.k_width} + {cache.v_width}) × {bits_text(kv.bits)}"
+
+
+def bytes_expression(elements: str, width: int, kv: Dtype) -> str:
+    """Elements times their bytes, or the bytes of a row with its scales."""
+    return bits_text(kv.row_bits(width)) if kv.scale_bits else f"{elements} × {bits_text(kv.bits)}"
+
+
+def bits_text(bits: int) -> str:
+    """``16 → "2"``, ``4 → "4/8"``."""
+    return f"{bits}/8" if bits % 8 else str(bits // 8)

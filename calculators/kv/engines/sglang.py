@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from calculators.kv.dtypes import Dtype, dtype
-from calculators.kv.engines.rows import latent_fp8_row, token_bytes
+from calculators.kv.engines.rows import latent_fp8_row, token_bytes, token_expression
 from calculators.kv.engines.steps import Line
 from calculators.kv.layers import (
     Cache,
@@ -184,19 +184,35 @@ def kv_bytes(stack: Stack, options: Options, tokens: int) -> int:
 
 
 def derivation(stack: Stack, result: Pool, available_bytes: int) -> Iterator[Line]:
-    """The computation line by line."""
-    cell = result.cell
-    yield Line("cell_full", f"{len(stack.layers)}", cell.full, "bytes")
-    if cell.sliding:
-        ratio = float(cell.ratio)
-        yield Line("cell_sliding", "", cell.sliding, "bytes")
-        yield Line("cell", f"{cell.full} + {ratio:g} × {cell.sliding}", cell.bytes, "bytes")
+    """The computation line by line, of the first pipeline rank."""
+    options = result.options
+    for cache, count in ranked(stack, options).counts.items():
+        if cache.rows:
+            expression = f"{count} × {token_expression(cache, options.kv_cache_dtype)}"
+            size = count * token_bytes(cache, options.kv_cache_dtype)
+            yield Line(f"cell_{cache.kind}", expression, size, "bytes")
+    left = available_bytes
     if result.states is not None:
-        ratio = float(result.options.mamba_full_memory_ratio)
-        share = f"{available_bytes} × {ratio:g} ÷ {1 + ratio:g}"
-        yield Line("states", share, result.states)
-    expression = f"⌊… ÷ {float(cell.bytes):g}⌋, page_size {result.options.page_size}"
+        size, ratio = state_bytes(stack, options), float(options.mamba_full_memory_ratio)
+        expression = f"⌊{available_bytes} × {ratio:g} ÷ {1 + ratio:g} ÷ {size}⌋"
+        yield Line("states", expression, result.states)
+        left -= size * result.states
+        yield Line("left_bytes", f"{available_bytes} − {result.states} × {size}", left, "bytes")
+    yield from token_lines(result, left)
+
+
+def token_lines(result: Pool, left: int) -> Iterator[Line]:
+    """From the memory left to the tokens of both pools."""
+    cell, page = result.cell, result.options.page_size
+    profiled = left // cell.profiled if cell.profiled else 0
+    yield Line("profiled_tokens", f"⌊{left} ÷ {cell.profiled}⌋", profiled, "tokens")
+    if cell.sliding and cell.full:
+        ratio = float(cell.ratio)
+        yield Line("cell", f"{cell.full} + {ratio:g} × {cell.sliding}", cell.bytes, "bytes")
+        expression = f"⌊{profiled} × {cell.profiled} ÷ {float(cell.bytes):g}⌋ ÷ {page} × {page}"
+    else:
+        expression = f"⌊{profiled} ÷ {page}⌋ × {page}"
     yield Line("max_total_num_tokens", expression, result.max_total_num_tokens, "tokens")
-    if result.swa_tokens is not None:
+    if result.swa_tokens is not None and cell.full:
         expression = f"⌊{result.max_total_num_tokens} × {float(cell.ratio):g}⌋"
         yield Line("swa_tokens", expression, result.swa_tokens, "tokens")

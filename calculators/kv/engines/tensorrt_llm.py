@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from calculators.kv.dtypes import Dtype
-from calculators.kv.engines.rows import token_bytes
+from calculators.kv.engines.rows import token_bytes, token_expression
 from calculators.kv.engines.steps import Line
 from calculators.kv.layers import CrossAttention, Stack
 
@@ -91,12 +91,19 @@ def blocks_in(stack: Stack, options: Options, pool_bytes: int) -> int:
     return pool_bytes // (bytes_per_token(stack, options) * options.tokens_per_block)
 
 
-def derivation(options: Options, result: Pool, free_bytes: int) -> Iterator[Line]:
-    """The computation line by line."""
-    fraction = float(options.free_gpu_memory_fraction)
-    yield Line("bytes_per_token", "", result.bytes_per_token, "bytes")
-    expression = f"⌊{free_bytes} × {fraction:g} ÷ {result.bytes_per_token}⌋"
+def derivation(stack: Stack, options: Options, result: Pool, free_bytes: int) -> Iterator[Line]:
+    """The computation line by line, of the first pipeline rank."""
+    for cache, count in stack.part(0, options.pp_size).on_rank(options.tp_size).counts.items():
+        if cache.rows and not isinstance(cache, CrossAttention):
+            expression = f"{count} × {token_expression(cache, options.kv_cache_dtype)}"
+            size = count * token_bytes(cache, options.kv_cache_dtype)
+            yield Line(f"token_{cache.kind}", expression, size, "bytes")
+    share = f"{free_bytes} × {float(options.free_gpu_memory_fraction):g}"
+    if options.cross_kv_cache_fraction is not None:
+        share += f" × {float(1 - options.cross_kv_cache_fraction):g}"
+    expression = f"⌊{share} ÷ {result.bytes_per_token}⌋"
     yield Line("max_tokens", expression, result.max_tokens, "tokens")
     expression = f"⌈{result.max_tokens} ÷ {result.tokens_per_block}⌉"
     yield Line("blocks", expression, result.blocks)
-    yield Line("pool_bytes", f"{result.blocks} × …", result.pool_bytes, "bytes")
+    expression = f"{result.blocks} × {result.tokens_per_block} × {result.bytes_per_token}"
+    yield Line("pool_bytes", expression, result.pool_bytes, "bytes")

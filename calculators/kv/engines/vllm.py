@@ -13,14 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from calculators.form.errors import ParameterError
-from calculators.kv.engines.steps import Line
 from calculators.kv.engines.vllm_pages import (
     Options,
     Spec,
     ceil_div,
     pages,
     spec_of,
-    state_bytes,
 )
 from calculators.kv.layers import (
     Cache,
@@ -32,18 +30,21 @@ from calculators.kv.layers import (
     Stack,
     State,
 )
-from calculators.kv.notation import cache_text
 
 LARGEST_OVER_SMALLEST = 1.5  # up to this the largest bucket sets the group size
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
-    """Layers of one spec that share block tables, with the places left empty."""
+    """Layers of one spec that share block tables, with the places left empty.
+
+    ``widths`` writes out the page of layers of several widths; empty where all are equal.
+    """
 
     spec: Spec
     layers: int
     padding_layers: int
+    widths: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +161,11 @@ def uniform_group(counts: dict[Cache, int], options: Options) -> Group:
     """Layers of one kind but several widths: one group whose page is the sum of all of them."""
     specs = [spec_of(cache, [cache], options) for cache in counts]
     page = sum(spec.page_bytes * n for spec, n in zip(specs, counts.values(), strict=True))
-    return Group(spec=replace(specs[0], page_bytes=page), layers=1, padding_layers=0)
+    widths = " + ".join(
+        f"{n} × {spec.page_bytes}" for spec, n in zip(specs, counts.values(), strict=True)
+    )
+    spec = replace(specs[0], page_bytes=page)
+    return Group(spec=spec, layers=1, padding_layers=0, widths=widths)
 
 
 def equal_pages(specs: Sequence[Spec]) -> list[Spec]:
@@ -229,7 +234,7 @@ def rank_block_bytes(stack: Stack, groups: Sequence[Group], options: Options, ra
         return bytes_per_block(groups)
     part = stack.part(rank, options.pipeline_parallel_size)
     counts = part.on_rank(options.tensor_parallel_size).counts
-    if len(groups) == 1 and groups[0].layers == 1:  # perhaps one page for several widths
+    if groups[0].widths:
         own = [spec_of(cache, [cache], options).page_bytes * n for cache, n in counts.items()]
         return sum(own)
     number: dict[Cache, int] = {}
@@ -258,57 +263,6 @@ def blocks_of_tokens(stack: Stack, options: Options, tokens: int) -> range:
         return range(0)
     first = tokens // unit * len(groups)
     return range(first, first + len(groups))
-
-
-def derivation(result: Pool) -> Iterator[Line]:
-    """The computation line by line, for a reader with a pencil."""
-    options = result.options
-    for spec in dict.fromkeys(group.spec for group in result.groups):
-        yield from page_lines(spec, options)
-    first = result.groups[0]
-    places = first.layers + first.padding_layers
-    yield Line("groups", group_text(result.groups), len(result.groups))
-    size = f"{first.spec.page_bytes} × {places}"
-    yield Line("block_bytes", size, result.bytes_per_block, "bytes")
-    if result.available_bytes is not None:
-        expression = f"⌊{result.available_bytes} ÷ {result.bytes_per_block}⌋"
-        yield Line("num_blocks", expression, result.num_blocks)
-    yield from report_lines(result)
-
-
-def page_lines(spec: Spec, options: Options) -> Iterator[Line]:
-    """How one layer's page comes about."""
-    if isinstance(spec.cache, State):
-        state = state_bytes(spec.cache, options)
-        yield Line("state_bytes", cache_text(spec.cache), state, "bytes")
-        yield Line("state_padding", f"{spec.page_bytes} − {state}", spec.padding_bytes, "bytes")
-        return
-    per_token = spec.page_bytes // spec.block_size
-    yield Line("token_bytes", cache_text(spec.cache), per_token, "bytes")
-    yield Line("page_bytes", f"{spec.block_size} × {per_token}", spec.page_bytes, "bytes")
-
-
-def group_text(groups: Sequence[Group]) -> str:
-    """``10 + 9 + 9``: layers in each group."""
-    return " + ".join(str(group.layers) for group in groups)
-
-
-def report_lines(result: Pool) -> Iterator[Line]:
-    """The two printed lines."""
-    concurrency = result.concurrency
-    if concurrency is not None:
-        needed = " + ".join(map(str, result.pages_per_request))
-        yield Line("request_pages", needed, sum(result.pages_per_request))
-        expression = f"{result.num_blocks} ÷ {sum(result.pages_per_request)}"
-        yield Line("concurrency", expression, concurrency, "times")
-    if result.options.report == "concurrency" and concurrency is not None:
-        expression = f"⌊{concurrency:.6f} × {result.options.max_model_len}⌋"
-    else:
-        smallest = min(group.spec.block_size for group in result.groups)
-        expression = f"⌊{result.num_blocks} ÷ {len(result.groups)}⌋ × {smallest}"
-        if result.options.context_parallel > 1:
-            expression += f" × {result.options.context_parallel}"
-    yield Line("tokens", expression, result.tokens, "tokens")
 
 
 def state_padding_percent(result: Sequence[Group]) -> float | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from calculators.kv.dtypes import Dtype, dtype
-from calculators.kv.engines.rows import token_bytes
+from calculators.kv.engines.rows import bits_text, token_bytes, token_expression
 from calculators.kv.layers import (
     Cache,
     ChunkedAttention,
@@ -95,17 +95,39 @@ def state_bytes(cache: State, options: Options) -> int:
     return (conv.conv_elements * options.dtype.bits + cache.recurrent_elements * own.bits) // 8
 
 
+def state_expression(cache: State, options: Options) -> str:
+    """``(4 − 1) × 10240 × 2 + 48 × 128 × 128 × 4``."""
+    own = options.dtype if cache.dtype is None else dtype("dtype", cache.dtype)
+    drafts = f" + {options.num_speculative_tokens}" if options.num_speculative_tokens else ""
+    kernel = f"({cache.conv_kernel} − 1{drafts})"
+    conv = f"{kernel} × {cache.conv_channels} × {bits_text(options.dtype.bits)}"
+    shape = f"{cache.heads} × {cache.head_rows} × {cache.head_columns}"
+    return f"{conv} + {shape} × {bits_text(own.bits)}"
+
+
 def page_bytes(cache: Cache, block: int, options: Options) -> int:
     """Bytes of ``block`` tokens of one layer on one rank."""
-    kv = options.kv_cache_dtype
+    kept, kv = as_stored(cache, options)
+    per_token = token_bytes(kept, kv, ds_mla=options.ds_mla)
     if isinstance(cache, LatentAttention) and kv.scale_bits and kv.block is None:
-        return block * (token_bytes(cache, kv) + SCALE_BYTES)  # scales for a K and for a V row
+        per_token += SCALE_BYTES  # scales for a K and for a V row
+    return block * per_token
+
+
+def page_expression(cache: Cache, options: Options) -> str:
+    """How the bytes of one token in one layer come about."""
+    kept, kv = as_stored(cache, options)
+    return token_expression(kept, kv, ds_mla=options.ds_mla)
+
+
+def as_stored(cache: Cache, options: Options) -> tuple[Cache, Dtype]:
+    """Windowed and cross layers as their specs see them: K's width for both, nothing packed."""
+    kv = options.kv_cache_dtype
     if not isinstance(cache, SlidingAttention | ChunkedAttention | CrossAttention):
-        return block * token_bytes(cache, kv, ds_mla=options.ds_mla)
+        return cache, kv
     if kv.block is not None:
         kv = Dtype(name=kv.name, bits=8)  # packed four-bit rows exist for full attention only
-    # The specs of these kinds know one head size, K's.
-    return block * token_bytes(replace(cache, v_width=cache.k_width), kv)
+    return replace(cache, v_width=cache.k_width), kv
 
 
 def pages(spec: Spec, options: Options) -> int:

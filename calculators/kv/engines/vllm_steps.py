@@ -1,0 +1,79 @@
+"""vLLM's pool written out line by line, from the bytes of a token to the printed lines."""
+
+from collections.abc import Iterator, Sequence
+
+from calculators.kv.engines.steps import Line
+from calculators.kv.engines.vllm import Group, Pool
+from calculators.kv.engines.vllm_pages import (
+    Options,
+    Spec,
+    page_expression,
+    state_bytes,
+    state_expression,
+)
+from calculators.kv.layers import State
+
+
+def derivation(result: Pool) -> Iterator[Line]:
+    """The computation line by line, for a reader with a pencil."""
+    options = result.options
+    if uniform := result.groups[0].widths:
+        yield Line("block_bytes", uniform, result.bytes_per_block, "bytes")
+        yield from block_lines(result)
+        yield from report_lines(result)
+        return
+    for spec in dict.fromkeys(group.spec for group in result.groups):
+        yield from page_lines(spec, options)
+    first = result.groups[0]
+    places = first.layers + first.padding_layers
+    yield Line("groups", group_text(result.groups), len(result.groups))
+    size = f"{first.spec.page_bytes} × {places}"
+    yield Line("block_bytes", size, result.bytes_per_block, "bytes")
+    yield from block_lines(result)
+    yield from report_lines(result)
+
+
+def block_lines(result: Pool) -> Iterator[Line]:
+    """Blocks of the available memory, where it was not the blocks that were stated."""
+    if result.available_bytes is not None:
+        expression = f"⌊{result.available_bytes} ÷ {result.bytes_per_block}⌋"
+        yield Line("num_blocks", expression, result.num_blocks)
+
+
+def page_lines(spec: Spec, options: Options) -> Iterator[Line]:
+    """How one layer's page comes about."""
+    if isinstance(spec.cache, State):
+        state = state_bytes(spec.cache, options)
+        yield Line("state_bytes", state_expression(spec.cache, options), state, "bytes")
+        yield Line("state_padding", f"{spec.page_bytes} − {state}", spec.padding_bytes, "bytes")
+        return
+    per_token = spec.page_bytes // spec.block_size
+    yield Line("token_bytes", page_expression(spec.cache, options), per_token, "bytes")
+    yield Line("page_bytes", f"{spec.block_size} × {per_token}", spec.page_bytes, "bytes")
+
+
+def group_text(groups: Sequence[Group]) -> str:
+    """``⌈52 ÷ 10⌉ + ⌈10 ÷ 10⌉``: layers of each kind over the size of a group."""
+    size = groups[0].layers + groups[0].padding_layers
+    buckets: dict[Spec, int] = {}
+    for group in groups:
+        buckets[group.spec] = buckets.get(group.spec, 0) + group.layers
+    return " + ".join(f"⌈{layers} ÷ {size}⌉" for layers in buckets.values())
+
+
+def report_lines(result: Pool) -> Iterator[Line]:
+    """The two printed lines."""
+    concurrency = result.concurrency
+    if concurrency is not None:
+        needed = " + ".join(map(str, result.pages_per_request))
+        yield Line("request_pages", needed, sum(result.pages_per_request))
+        expression = f"{result.num_blocks} ÷ {sum(result.pages_per_request)}"
+        yield Line("concurrency", expression, concurrency, "times")
+    if result.options.report == "concurrency" and concurrency is not None:
+        expression = f"⌊{concurrency:.6f} × {result.options.max_model_len}⌋"
+    else:
+        smallest = min(group.spec.block_size for group in result.groups)
+        expression = f"⌊{result.num_blocks} ÷ {len(result.groups)}⌋ × {smallest}"
+        if result.options.context_parallel > 1:
+            expression += f" × {result.options.context_parallel}"
+    yield Line("tokens", expression, result.tokens, "tokens")
