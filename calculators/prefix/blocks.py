@@ -100,9 +100,7 @@ class BlockPool:
             require(count >= 0, "a block was released too often")
             require((count == 0) == (block in self.free), "a block is free and held, or neither")
         require(len(self.free) <= len(self.references), "the queue holds unknown blocks")
-        holders = {
-            block: identity for identity, blocks in self.cached.items() for block in blocks
-        }
+        holders = {block: identity for identity, blocks in self.cached.items() for block in blocks}
         known = {b: i for b, i in enumerate(self.identities) if i is not None}
         require(holders == known, "the table of identities and the blocks disagree")
         require(all(self.cached.values()), "an identity has no block")
