@@ -8,7 +8,7 @@ commas, comments or single quotes, which no tool read here writes.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -106,6 +106,14 @@ class Source:
         """The first characters, for telling formats apart."""
         return self.text[:HEAD_CHARACTERS]
 
+    @property
+    def node(self) -> Mapping[str, Any]:
+        """The first object, also when it is the first element of an array; else an empty one."""
+        value = self.value
+        if isinstance(value, list) and value:
+            value = value[0]
+        return value if isinstance(value, dict) else {}
+
     def documents(self, trouble: list[Note]) -> Iterator[Document]:
         """Every JSON document in order; what could not be read is added to ``trouble``."""
         if self.first is None:
@@ -114,6 +122,27 @@ class Source:
         line = 1 + self.text.count("\n", 0, self.first.end)
         start = Start(offset=self.first.end, line=line, position=1)
         yield from following(self, start, trouble)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """An object of a file of objects: appended ones, elements of an array, or the only one."""
+
+    node: Mapping[str, Any]
+    position: int
+    pointer: str
+
+
+def entries(source: Source, trouble: list[Note]) -> Iterator[Entry]:
+    """The objects of a file in order, whichever way they are put together."""
+    position = 0
+    for document in source.documents(trouble):
+        listed = isinstance(document.value, list)
+        for index, node in enumerate(document.value if listed else [document.value]):
+            if isinstance(node, dict):
+                pointer = f"{document.pointer}/{index}" if listed else document.pointer
+                yield Entry(node=node, position=position, pointer=pointer)
+                position += 1
 
 
 def decode(data: bytes) -> str:

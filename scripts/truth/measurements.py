@@ -1,4 +1,4 @@
-"""Case files of result files with expected figures, labels and warnings (an ``index.json``)."""
+"""Case files of result files (an ``index.json``) and facts of the statistics."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,6 +10,7 @@ from calculators.measurements.read import read_source
 from calculators.measurements.record import Figure, Measurement, Reading
 from calculators.measurements.siblings import links
 from calculators.measurements.source import Source
+from scripts.archive import statistics_facts
 from scripts.archive.opening import open_file
 from scripts.truth.verdict import Outcome, Verdict
 
@@ -42,12 +43,14 @@ OUTCOMES = {
     "attach": "attachment",
 }
 TOLERANCE = 1e-6
+NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+KEY_NAMES = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 
 
 def recognises(document: object, path: Path) -> bool:
-    """A list of entries with a file and checks beside it."""
+    """A list of entries with a file and checks beside it, or facts of the statistics."""
     del path
-    return (
+    return statistics_facts.is_facts(document) or (
         isinstance(document, list)
         and bool(document)
         and all(
@@ -57,7 +60,9 @@ def recognises(document: object, path: Path) -> bool:
 
 
 def verdicts(document: object, path: Path) -> Iterator[Verdict]:
-    """The verdicts of every entry."""
+    """The verdicts of every entry, or of every fact."""
+    if statistics_facts.is_facts(document):
+        yield from statistics_facts.verdicts(document)
     entries: list[Mapping[str, Any]] = document if isinstance(document, list) else []
     for entry in entries:
         yield from entry_verdicts(entry, path.parent)
@@ -191,12 +196,20 @@ def labels(entry: Mapping[str, Any], reading: Reading) -> Iterator[Verdict]:
 
 
 def warnings(entry: Mapping[str, Any], reading: Reading) -> Iterator[Verdict]:
-    """Every fact that needs a warning: one that repeats its numbers, or any where it has none."""
+    """Every fact that needs a warning is named by one: by its numbers or by a key."""
     for line in entry.get("must_warn") or ():
-        numbers = set(re.findall(r"\d+(?:\.\d+)?", line))
         said = [str(note) for note in reading.all_notes]
-        good = any(numbers <= set(re.findall(r"\d+(?:\.\d+)?", text)) for text in said)
+        good = any(names(text, line) for text in said)
         yield verdict(entry, "warning", line, "; ".join(said), "passed" if good else "failed")
+
+
+def names(said: str, line: str) -> bool:
+    """Whether a warning is about a line: the same numbers, or one of its key names."""
+    numbers = set(NUMBERS.findall(line))
+    keys = set(KEY_NAMES.findall(line))
+    if keys & set(KEY_NAMES.findall(said)):
+        return True
+    return numbers <= set(NUMBERS.findall(said)) if numbers or keys else True
 
 
 def siblings(entry: Mapping[str, Any], reading: Reading, folder: Path) -> Iterator[Verdict]:

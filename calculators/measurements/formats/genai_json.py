@@ -11,14 +11,14 @@ from calculators.measurements.formats.genai_keys import QUANTITIES, TOTALS, metr
 from calculators.measurements.record import Measurement, Note, Reading, measured
 from calculators.measurements.shapes import at, first_at, has, mapping, sequence
 from calculators.measurements.sheet import Sheet
-from calculators.measurements.source import Document, Source
+from calculators.measurements.source import Entry, Source, entries
 
 FORMAT: Final = "genai-perf-json"
 
 
 def claims(source: Source) -> bool:
     """An object of metrics with units, or aiperf's aggregate over runs."""
-    return metrics_in(source.value) or is_aggregate(source.value)
+    return metrics_in(source.node) or is_aggregate(source.value)
 
 
 def metrics_in(value: Any) -> bool:
@@ -38,18 +38,16 @@ def is_aggregate(value: Any) -> bool:
 
 def read(source: Source) -> Reading:
     """One run. Raises ParameterError for an aggregate over runs."""
-    if not metrics_in(source.value):
+    if not metrics_in(source.node):
         raise ParameterError("file", "aggregate_of_runs")
     trouble: list[Note] = []
-    found = [
-        run(document) for document in source.documents(trouble) if isinstance(document.value, dict)
-    ]
+    found = [run(entry) for entry in entries(source, trouble)]
     return measured(FORMAT, found, *trouble)
 
 
-def run(document: Document) -> Measurement:
+def run(entry: Entry) -> Measurement:
     """The metrics of one run."""
-    sheet = Sheet(document.value, document.position, document.pointer)
+    sheet = Sheet(entry.node, entry.position, entry.pointer)
     for name in (*QUANTITIES, *TOTALS):
         node = mapping(sheet.node.get(name))
         if "unit" in node:

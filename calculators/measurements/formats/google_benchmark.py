@@ -67,7 +67,9 @@ def row(node: Mapping[str, Any], index: int, context: Mapping[str, Any]) -> Meas
         elif key in node:
             sheet.note("unit_missing", key=key)
     sheet.number("iterations", "n_iterations")
-    sheet.number("repetitions", "n_samples")
+    if node.get("repetitions") != 0:  # 0: the option was not given
+        sheet.number("repetitions", "n_samples")
+    sheet.skip("repetitions")
     failed(sheet)
     labels(sheet, context)
     return sheet.finish(inapplicable=SERVING)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from calculators.measurements.record import Measurement, Note, Reading, measured
 from calculators.measurements.shapes import at, has, mapping
 from calculators.measurements.sheet import Sheet
-from calculators.measurements.source import Document, Source
+from calculators.measurements.source import Entry, Source, entries
 
 FORMAT: Final = "inference-perf"
 LATENCIES: Final = {
@@ -42,15 +42,13 @@ STATS: Final = {
 
 def claims(source: Source) -> bool:
     """The three blocks of a report."""
-    return has(source.value, "successes", "failures", "load_summary")
+    return has(source.node, "successes", "failures", "load_summary")
 
 
 def read(source: Source) -> Reading:
     """One measurement: a stage or a pooled summary."""
     trouble: list[Note] = []
-    found = [
-        run(document) for document in source.documents(trouble) if isinstance(document.value, dict)
-    ]
+    found = [run(entry) for entry in entries(source, trouble)]
     pooled = [Note(code="pools_all_rates")] if "summary" in source.name.rsplit("/", 1)[-1] else []
     return measured(FORMAT, found, *pooled, *trouble)
 
@@ -61,10 +59,10 @@ def is_prometheus(node: Mapping[str, Any]) -> bool:
     return "latency" not in successes and ("rate" in successes or "request_latency" in successes)
 
 
-def run(document: Document) -> Measurement:
+def run(entry: Entry) -> Measurement:
     """One report."""
-    node = mapping(document.value)
-    sheet = Sheet(node, document.position, document.pointer)
+    node = entry.node
+    sheet = Sheet(node, entry.position, entry.pointer)
     sheet.skip("load_summary", "successes", "failures")
     if is_prometheus(node):
         server_report(sheet, mapping(node.get("successes")))

@@ -11,7 +11,7 @@ from typing import Any, Final
 from calculators.measurements.record import Measurement, Note, Reading, measured
 from calculators.measurements.shapes import at, first_at, has, mapping
 from calculators.measurements.sheet import MISSING, Sheet
-from calculators.measurements.source import Document, Source
+from calculators.measurements.source import Entry, Source, entries
 from calculators.measurements.units import canonical, known
 
 FORMAT: Final = "llm-d-report"
@@ -57,15 +57,13 @@ def claims(source: Source) -> bool:
 def read(source: Source) -> Reading:
     """One report."""
     trouble: list[Note] = []
-    found = [
-        run(document) for document in source.documents(trouble) if isinstance(document.value, dict)
-    ]
+    found = [run(entry) for entry in entries(source, trouble)]
     return measured(FORMAT, found, *trouble)
 
 
-def run(document: Document) -> Measurement:
+def run(entry: Entry) -> Measurement:
     """The aggregate of one report."""
-    sheet = Sheet(document.value, document.position, document.pointer)
+    sheet = Sheet(entry.node, entry.position, entry.pointer)
     sheet.skip("results", "metrics", "scenario", "run", "version")
     node = first_at(
         sheet.node, ("results", "request_performance", "aggregate"), ("metrics",), ("results",)

@@ -7,9 +7,9 @@ silently. Prefill latency is the time of the whole batch's prefill, not a TTFT o
 from typing import Final
 
 from calculators.measurements.record import Measurement, Note, Reading, measured
-from calculators.measurements.shapes import has, mapping
+from calculators.measurements.shapes import has
 from calculators.measurements.sheet import Sheet
-from calculators.measurements.source import Document, Source
+from calculators.measurements.source import Entry, Source, entries
 
 FORMAT: Final = "sglang-bench-one-batch"
 BATCH: Final = frozenset(
@@ -31,21 +31,21 @@ BATCH: Final = frozenset(
 
 def claims(source: Source) -> bool:
     """A row with the batch's prefill."""
-    return has(source.value, "prefill_latency", "batch_size") or has(
-        source.value, "run_name", "batch_size", "total_latency"
+    return has(source.node, "prefill_latency", "batch_size") or has(
+        source.node, "run_name", "batch_size", "total_latency"
     )
 
 
 def read(source: Source) -> Reading:
     """One measurement a row."""
     trouble: list[Note] = []
-    found = [run(document) for document in source.documents(trouble)]
+    found = [run(entry) for entry in entries(source, trouble)]
     return measured(FORMAT, found, *trouble)
 
 
-def run(document: Document) -> Measurement:
+def run(entry: Entry) -> Measurement:
     """One batch size."""
-    sheet = Sheet(mapping(document.value), document.position, document.pointer)
+    sheet = Sheet(entry.node, entry.position, entry.pointer)
     sheet.label("name", sheet.take("run_name"))
     sheet.label("device", sheet.take("device"))
     sheet.number("total_latency", "batch_latency", unit="s")

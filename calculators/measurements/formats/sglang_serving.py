@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from calculators.measurements.formats.serve_keys import failures, latencies, settle_zeros
 from calculators.measurements.record import Measurement, Note, Reading, measured
-from calculators.measurements.shapes import at, first_at, has, mapping
+from calculators.measurements.shapes import at, first_at, has
 from calculators.measurements.sheet import Sheet
-from calculators.measurements.source import Document, Source
+from calculators.measurements.source import Entry, Source, entries
 
 FORMAT: Final = "sglang-bench-serving"
 ARGUMENTS: Final = (
@@ -32,7 +32,7 @@ ARGUMENTS: Final = (
 
 def claims(source: Source) -> bool:
     """A row with the retokenised count or the dataset's arguments."""
-    value = source.value
+    value = source.node
     return has(value, "completed", "duration") and (
         "total_output_tokens_retokenized" in value or "random_input_len" in value
     )
@@ -41,15 +41,15 @@ def claims(source: Source) -> bool:
 def read(source: Source) -> Reading:
     """One measurement a row."""
     trouble: list[Note] = []
-    rows = [document for document in source.documents(trouble) if isinstance(document.value, dict)]
+    rows = list(entries(source, trouble))
     return measured(FORMAT, [run(row) for row in rows], *trouble, *repeats(rows))
 
 
-def repeats(rows: list[Document]) -> list[Note]:
+def repeats(rows: list[Entry]) -> list[Note]:
     """Rows with the same arguments: a repeat cannot be told from another server."""
     seen: dict[str, list[int]] = {}
     for row in rows:
-        seen.setdefault(arguments(row.value), []).append(row.position)
+        seen.setdefault(arguments(row.node), []).append(row.position)
     return [
         Note(code="same_arguments", data={"rows": ", ".join(map(str, same))})
         for same in seen.values()
@@ -62,9 +62,9 @@ def arguments(row: Mapping[str, Any]) -> str:
     return json.dumps([repr(row.get(name)) for name in ARGUMENTS])
 
 
-def run(document: Document) -> Measurement:
+def run(entry: Entry) -> Measurement:
     """One row."""
-    sheet = Sheet(mapping(document.value), document.position, document.pointer)
+    sheet = Sheet(entry.node, entry.position, entry.pointer)
     setup(sheet)
     totals(sheet)
     latencies(sheet)

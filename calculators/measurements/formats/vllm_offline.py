@@ -11,7 +11,7 @@ from typing import Any, Final
 from calculators.measurements.record import Measurement, Note, Reading, measured
 from calculators.measurements.shapes import has, mapping, sequence
 from calculators.measurements.sheet import Sheet
-from calculators.measurements.source import Document, Source
+from calculators.measurements.source import Entry, Source, entries
 
 FORMAT: Final = "vllm-bench-offline"
 # A batch has no first token of a request; how many requests failed the file could say, but does not
@@ -32,20 +32,20 @@ def is_throughput(value: Any) -> bool:
 
 def claims(source: Source) -> bool:
     """Either of the two."""
-    return is_latency(source.value) or is_throughput(source.value)
+    return is_latency(source.node) or is_throughput(source.node)
 
 
 def read(source: Source) -> Reading:
     """One measurement an object."""
     trouble: list[Note] = []
-    found = [run(document) for document in source.documents(trouble)]
+    found = [run(entry) for entry in entries(source, trouble)]
     return measured(FORMAT, found, *trouble)
 
 
-def run(document: Document) -> Measurement:
+def run(entry: Entry) -> Measurement:
     """One object of either kind."""
-    node = mapping(document.value)
-    sheet = Sheet(node, document.position, document.pointer)
+    node = entry.node
+    sheet = Sheet(node, entry.position, entry.pointer)
     return latency(sheet, node) if is_latency(node) else throughput(sheet)
 
 

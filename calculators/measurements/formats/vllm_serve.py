@@ -14,7 +14,7 @@ from calculators.measurements.formats.serve_keys import failures, latencies, set
 from calculators.measurements.record import Measurement, Note, Reading, measured
 from calculators.measurements.shapes import has
 from calculators.measurements.sheet import Sheet
-from calculators.measurements.source import Document, Source
+from calculators.measurements.source import Entry, Source, entries
 
 FORMAT: Final = "vllm-bench-serve"
 RULE: Final = "r7"
@@ -22,7 +22,7 @@ RULE: Final = "r7"
 
 def claims(source: Source) -> bool:
     """A flat object with completed requests, a duration and the model's id."""
-    value = source.value
+    value = source.node
     return (
         has(value, "completed", "duration")
         and any(key in value for key in ("model_id", "num_prompts", "burstiness", "endpoint_type"))
@@ -33,15 +33,13 @@ def claims(source: Source) -> bool:
 def read(source: Source) -> Reading:
     """One measurement an object; ``--append-result`` puts several into a file."""
     trouble: list[Note] = []
-    found = [
-        run(document) for document in source.documents(trouble) if isinstance(document.value, dict)
-    ]
+    found = [run(entry) for entry in entries(source, trouble)]
     return measured(FORMAT, found, *trouble)
 
 
-def run(document: Document) -> Measurement:
+def run(entry: Entry) -> Measurement:
     """One run."""
-    sheet = Sheet(document.value, document.position, document.pointer)
+    sheet = Sheet(entry.node, entry.position, entry.pointer)
     setup(sheet)
     results(sheet)
     latencies(sheet)
