@@ -6,15 +6,18 @@ ones; reading them is the only file access below the programs that use the calcu
 
 import pkgutil
 import tomllib
+from functools import cache
+from types import MappingProxyType
 
 from calculators.show.labels import Labels, Language, flatten
 
 SHARED = "shared"
 
 
+@cache  # reading TOML takes longer than most answers
 def load(calculator: str, lang: Language) -> Labels:
     """The labels of a calculator together with the shared ones."""
-    return Labels(lang, {**read(SHARED, lang), **read(calculator, lang)})
+    return Labels(lang, MappingProxyType({**read(SHARED, lang), **read(calculator, lang)}))
 
 
 def read(name: str, lang: Language) -> dict[str, str]:
