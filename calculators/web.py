@@ -54,14 +54,7 @@ def answer(text: str, progress: Progress = lambda _done: None) -> str:
         reply = answered(request, calculator, values, result, labels)
     except ParameterError as error:
         reply = {"error": {"field": error.field, "text": sentence(error, labels)}}
-    except (
-        RecursionError,
-        MemoryError,
-        ArithmeticError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except Exception as error:  # noqa: BLE001 - whatever it is, a reader gets a sentence
         reply = failed(error, labels)
     return json.dumps({"values": dict(values), **reply}, ensure_ascii=False)
 
