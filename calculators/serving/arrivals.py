@@ -34,7 +34,7 @@ def bursty(count: int, rate: float, variation: float, seed: int) -> list[int]:
     """Gamma gaps with mean 1/rate and a coefficient of variation; 1 is Poisson, above it bursts."""
     check_rate(rate)
     if variation <= 0:
-        raise ParameterError("variation", "too_small", text=str(variation), minimum=0)
+        raise ParameterError("variation", "below_minimum", text=str(variation), minimum=0)
     shape = 1 / variation**2
     return from_gaps(count, lambda draw: draw.gammavariate(shape, 1 / (rate * shape)), seed)
 
@@ -46,7 +46,7 @@ def on_off(count: int, rate: float, on_s: float, off_s: float, seed: int) -> lis
     """
     check_rate(rate)
     if on_s <= 0:
-        raise ParameterError("on_s", "too_small", text=str(on_s), minimum=0)
+        raise ParameterError("on_s", "below_minimum", text=str(on_s), minimum=0)
     pause = round(off_s * MICROSECONDS)
     period = on_s * MICROSECONDS
     return [instant + pause * int(instant // period) for instant in poisson(count, rate, seed)]
@@ -68,4 +68,4 @@ def scaled(instants: Sequence[int], factor: float) -> list[int]:
 def check_rate(rate: float) -> None:
     """Refuse a rate that is no rate. Raises ParameterError."""
     if not 0 < rate < float("inf"):
-        raise ParameterError("rate", "too_small", text=str(rate), minimum=0)
+        raise ParameterError("rate", "below_minimum", text=str(rate), minimum=0)

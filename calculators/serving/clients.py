@@ -25,7 +25,7 @@ class Users:
 
     def __init__(self, requests: Iterable[Request], users: int, think: Time) -> None:
         if users < 1:
-            raise ParameterError("users", "too_small", text=str(users), minimum=1)
+            raise ParameterError("users", "below_minimum", text=str(users), minimum=1)
         self.think = think
         self.left = deque(requests)
         self.first = [
@@ -42,7 +42,7 @@ class Slots:
 
     def __init__(self, requests: Iterable[Request], limit: int) -> None:
         if limit < 1:
-            raise ParameterError("max_concurrency", "too_small", text=str(limit), minimum=1)
+            raise ParameterError("max_concurrency", "below_minimum", text=str(limit), minimum=1)
         planned = in_order(tuple(requests))
         self.intended = {request.id: request.arrival for request in planned}
         self.first = list(planned[:limit])

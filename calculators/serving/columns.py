@@ -14,6 +14,7 @@ from typing import Any
 from calculators.serving.distribution import Distribution, distribution, of_counts, union
 from calculators.serving.records import Outcome, Status
 from calculators.serving.request import Request, Time
+from calculators.serving.slo import Slo
 from calculators.serving.trace import CODES, NOT_ARRIVED, Trace
 
 
@@ -36,6 +37,17 @@ class Columns:
     def finished(self) -> list[int]:
         """Indices of the finished requests."""
         return [index for index, status in enumerate(self.status) if status == "finished"]
+
+    def good(self, slo: Slo) -> list[bool]:
+        """Which requests finished within every limit; one-token requests have no TPOT."""
+        rows = zip(self.status, self.ttft, self.decode_time, self.tokens, self.e2e, strict=True)
+        return [
+            status == "finished"
+            and within(ttft, slo.ttft)
+            and (decoding is None or slo.tpot is None or decoding <= slo.tpot * (tokens - 1))
+            and within(e2e, slo.e2e)
+            for status, ttft, decoding, tokens, e2e in rows
+        ]
 
     @property
     def gaps(self) -> Distribution:
@@ -91,6 +103,11 @@ class Columns:
         """decode_time / (output - 1), exactly."""
         rows = zip(self.decode_time, self.tokens, strict=True)
         return [None if t is None else Fraction(t, tokens - 1) for t, tokens in rows]
+
+
+def within(value: Time | None, limit: Time | None) -> bool:
+    """Whether a limit is kept; no limit always is."""
+    return limit is None or (value is not None and value <= limit)
 
 
 def between(starts: Sequence[Any], ends: Sequence[Any]) -> list[Any]:

@@ -42,7 +42,9 @@ class Linear:
         """Refuse negative terms and iterations that take no time. Raises ParameterError."""
         for name in ("a", "b", "c", "d"):
             if getattr(self, name) < 0:
-                raise ParameterError(name, "too_small", text=str(getattr(self, name)), minimum=0)
+                raise ParameterError(
+                    name, "below_minimum", text=str(getattr(self, name)), minimum=0
+                )
         if not self.a and not (self.b and self.c):
             raise ParameterError("a", "no_time")
 

@@ -45,10 +45,12 @@ class Split:
         for name in ("prefill_workers", "decode_workers", "max_prefill_batch", "max_decode_seqs"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise ParameterError(name, "too_small", text=str(value), minimum=1)
+                raise ParameterError(name, "below_minimum", text=str(value), minimum=1)
         for name in ("x0", "x1"):
             if getattr(self, name) < 0:
-                raise ParameterError(name, "too_small", text=str(getattr(self, name)), minimum=0)
+                raise ParameterError(
+                    name, "below_minimum", text=str(getattr(self, name)), minimum=0
+                )
 
     @property
     def prefill_settings(self) -> Settings:

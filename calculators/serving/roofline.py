@@ -58,7 +58,7 @@ class Roofline:
         for name in ("compute_efficiency", "memory_efficiency"):
             value = getattr(self, name)
             if not 0 < value <= 1:
-                raise ParameterError(name, "too_small", text=str(value), minimum=0, maximum=1)
+                raise ParameterError(name, "below_minimum", text=str(value), minimum=0, maximum=1)
 
     @property
     def reads_context(self) -> bool:

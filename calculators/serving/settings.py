@@ -51,19 +51,19 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse what no engine could run. Raises ParameterError."""
         if self.policy in BUDGETED and self.token_budget is None:
-            raise ParameterError("token_budget", "empty", minimum=1)
+            raise ParameterError("token_budget", "missing")
         for name in POSITIVE:
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise ParameterError(name, "too_small", text=str(value), minimum=1)
+                raise ParameterError(name, "below_minimum", text=str(value), minimum=1)
         for name in NOT_NEGATIVE:
             value = getattr(self, name)
             if value is not None and value < 0:
-                raise ParameterError(name, "too_small", text=str(value), minimum=0)
+                raise ParameterError(name, "below_minimum", text=str(value), minimum=0)
         if self.num_blocks is not None and self.watermark_blocks >= self.num_blocks:
             raise ParameterError(
                 "watermark_blocks",
-                "too_large",
+                "above_maximum",
                 text=str(self.watermark_blocks),
                 maximum=self.num_blocks - 1,
             )

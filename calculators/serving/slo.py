@@ -30,7 +30,7 @@ class Slo:
         for name in ("ttft", "tpot", "e2e"):
             value = getattr(self, name)
             if value is not None and value < 0:
-                raise ParameterError(f"slo_{name}", "too_small", text=str(value), minimum=0)
+                raise ParameterError(f"slo_{name}", "below_minimum", text=str(value), minimum=0)
 
     def met(self, outcome: Outcome) -> bool:
         """Whether a request finished within every limit. One-token requests have no TPOT."""
