@@ -12,7 +12,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import median
 
 from calculators.latency.quantiles import r7
 
@@ -47,6 +46,13 @@ class Ratio:
     confidence: float
     seed: int
     rounds: int
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle sample, or the mean of the two middle ones."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def mann_whitney(first: Sequence[float], second: Sequence[float]) -> RankTest:

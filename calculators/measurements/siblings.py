@@ -1,7 +1,8 @@
 """Files of one run that say the same thing twice: linked, never merged, their disagreement listed.
 
-Two readings are siblings when their formats form a known pair and their names agree but for the
-word that tells the two apart. Names link files; they never give a figure.
+Two readings are siblings when their formats form a known pair and either their names agree but for
+the word that tells the two apart, or enough figures are the same number. Names link files; they
+never give a figure.
 """
 
 import re
@@ -25,6 +26,8 @@ PART_WORDS: Final = re.compile(
     r"(_?individual(_responses)?|_?summary|_?detail|lifecycle|prometheus|_metrics|aiperf|"
     r"genai_perf|\.pytorch|v\d+_engine_)",
 )
+SEPARATORS: Final = re.compile(r"[_.\-]+")
+ENOUGH: Final = 3  # figures that are the same number in both files
 AGREE: Final = 1e-6  # relative: the same number printed twice
 
 
@@ -51,22 +54,34 @@ class Link:
 def stem(name: str) -> str:
     """A file's name without directory, ending and the word that tells siblings apart."""
     base = name.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return PART_WORDS.sub("", base).strip("_-.")
+    return SEPARATORS.sub("_", PART_WORDS.sub("", base)).strip("_")
 
 
 def links(readings: Sequence[tuple[str, Reading]]) -> tuple[Link, ...]:
     """The links among named readings."""
     found = []
     for (i, (left_name, left)), (j, (right_name, right)) in combinations(enumerate(readings), 2):
-        if paired(left, right) and stem(left_name) == stem(right_name):
-            found.append(compare(i, j, left, right))
+        if not paired(left, right):
+            continue
+        link = compare(i, j, left, right)
+        named = stem(left_name) and stem(left_name) == stem(right_name)
+        if named or link.agreeing >= ENOUGH:
+            found.append(link)
     return tuple(found)
 
 
 def paired(left: Reading, right: Reading) -> bool:
-    """Whether the two formats describe one run; a file is not its own sibling."""
-    same_kind = left.format == right.format and left == right
-    return frozenset({left.format, right.format}) in PAIRS and not same_kind
+    """Whether the two are different accounts that can be of one run."""
+    if frozenset({left.format, right.format}) not in PAIRS:
+        return False
+    return left.format != right.format or account(left) != account(right)
+
+
+def account(reading: Reading) -> tuple[bool, str | None]:
+    """What tells two accounts of one format apart: whether it keeps samples, and its rule."""
+    if not reading.measurements:
+        return False, None
+    return bool(reading.measurements[0].samples), reading.measurements[0].percentile_rule
 
 
 def compare(i: int, j: int, left: Reading, right: Reading) -> Link:

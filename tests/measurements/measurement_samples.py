@@ -246,6 +246,12 @@ schedule_rng_seed : 18209322760996052031
 
 1 ERROR encountered. See detailed log.
 """
+MLPERF_TOKENS = """\
+MLPerf Results Summary
+Scenario : Interactive
+Min Time per Output Token (ns)                : 1000000
+99.00 percentile time to output token (ns)   : 2000000
+"""
 MLPERF_SINGLE = """\
 ================================================
 MLPerf Results Summary
@@ -667,6 +673,13 @@ CASES = [
             (0, "e2e", "max", 2640000.0),
             (0, "e2e", "p99.9", 2639000.0),
         ],
+    ),
+    (
+        "mlperf time per output token",
+        "mlperf_log_summary.txt",
+        MLPERF_TOKENS,
+        {},
+        [(0, "tpot", "min", 1.0), (0, "tpot", "p99", 2.0)],
     ),
     (
         "mlperf single stream",

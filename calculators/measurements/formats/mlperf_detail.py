@@ -19,7 +19,8 @@ FORMAT: Final = "mlperf-detail"
 MARK: Final = ":::MLLOG"
 LATENCY: Final = re.compile(
     r"result_(?:(first_token|token|time_per_output_token|time_to_output_token)_)?"
-    r"(?:(min|max|mean)_latency_ns|(\d+(?:\.\d+)?)_percentile_latency_ns"
+    r"(?:(min|max|mean)(?:_query)?_latency_ns"
+    r"|(\d+(?:\.\d+)?)_percentile(?:_per_query)?_latency_ns"
     r"|(min|max|mean)|(\d+(?:\.\d+)?)_percentile)(?:_ns)?\Z"
 )
 QUANTITIES: Final = {
@@ -41,6 +42,7 @@ LABELS: Final = {
     "loadgen_version": "tool_version",
     "result_validity": "result",
     "effective_scenario": "scenario",
+    "requested_scenario": "scenario",
     "effective_test_mode": "mode",
     "sut_name": "system",
     "loadgen_git_commit_hash": "commit",

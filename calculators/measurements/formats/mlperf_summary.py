@@ -17,13 +17,14 @@ FORMAT: Final = "mlperf-summary"
 LINE: Final = re.compile(r"\s*(.+?)\s*:\s*(\S.*?)?\s*\Z")
 LATENCY: Final = re.compile(
     r"(?:(Min|Max|Mean)|(\d+(?:\.\d+)?)(?:st|nd|rd|th)? percentile) "
-    r"(latency|first token latency|time to output token)(?: \((ns|us|ms|s)\))?\Z",
+    r"(latency|first token latency|time (?:to|per) output token)(?: \((ns|us|ms|s)\))?\Z",
     re.IGNORECASE,
 )
 QUANTITIES: Final = {
     "latency": "e2e",
     "first token latency": "ttft",
     "time to output token": "tpot",
+    "time per output token": "tpot",
 }
 RATES: Final = {
     "completed samples per second": "request_throughput",
