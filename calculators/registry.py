@@ -7,13 +7,13 @@ from typing import Any
 
 from calculators.form.errors import ParameterError, excerpt
 from calculators.show.blocks import Result
+from calculators.show.progress import Progress
+
+__all__ = ["MODULES", "Calculator", "Progress", "find"]
 
 MODULES = {
     "kv": "calculators.kv.workbench",
 }
-
-type Progress = Callable[[float], None]
-"""Told now and then how much of the work is done, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ from calculators.form.address import from_query, to_query
 from calculators.form.errors import ParameterError, excerpt
 from calculators.form.fields import kinds
 from calculators.form.parse import completed, parse
-from calculators.registry import Calculator, Progress, find
+from calculators.registry import Calculator, find
 from calculators.show.blocks import Result
 from calculators.show.export import to_csv, to_json
 from calculators.show.html import render
 from calculators.show.labels import LANGUAGES, Labels, Language
+from calculators.show.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
