@@ -62,8 +62,8 @@ class Params:
     x1: int = fields.integer(0, minimum=0, maximum=1000, group="link")
     link: str = fields.choice("parallel", ("parallel", "serial"), group="link")
     first_shown_by: str = fields.choice("prefill", ("prefill", "decode"), group="link")
-    slo_ttft: int = fields.integer(15, minimum=0, maximum=1_000_000, group="slo")
-    slo_tpot: int = fields.integer(5, minimum=0, maximum=1_000_000, group="slo")
+    slo_ttft: int = fields.integer(25, minimum=0, maximum=1_000_000, group="slo")
+    slo_tpot: int = fields.integer(6, minimum=0, maximum=1_000_000, group="slo")
 
 
 def solve(params: Params, progress: Progress) -> Result:

@@ -83,11 +83,11 @@ def test_fit_finds_the_line():
         pytest.param(lambda: measured.points(TABLE + "1,2\n"), "bad_row", id="short row"),
         pytest.param(
             lambda: Roofline(shape=LLAMA, device=DEVICES[0], compute_efficiency=Fraction(0)),
-            "too_small",
+            "below_minimum",
             id="efficiency 0",
         ),
         pytest.param(lambda: Linear(a=0, b=0, c=1), "no_time", id="free iterations"),
-        pytest.param(lambda: Linear(a=-1, b=0, c=1), "too_small", id="negative"),
+        pytest.param(lambda: Linear(a=-1, b=0, c=1), "below_minimum", id="negative"),
     ],
 )
 def test_bad_cost_models_are_refused(make, reason):
