@@ -5,6 +5,7 @@ other exception leaves it, whatever the file holds.
 """
 
 import re
+from dataclasses import replace
 from types import ModuleType
 from typing import Final
 
@@ -97,9 +98,10 @@ def read_source(source: Source) -> Reading:
     """The reading of an opened file."""
     reading: Reading = format_of(source).read(source)
     if reading.outcome == "measurements" and not reading.measurements:
-        raise ParameterError("file", "no_entries", format=reading.format)
-    extra = sorted({key for m in reading.measurements for key in m.extra})
-    unknown = [Note(code="keys_unknown", data={"keys": ", ".join(extra)})] if extra else []
+        empty = Note(code="no_entries", data={"format": reading.format})
+        return replace(reading, outcome="no_measurement").noted([*source.notes, empty])
+    keys = sorted({key for m in reading.measurements for key in m.unknown})
+    unknown = [Note(code="keys_unknown", data={"keys": ", ".join(keys)})] if keys else []
     return reading.noted([*source.notes, *unknown])
 
 

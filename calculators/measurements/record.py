@@ -92,7 +92,8 @@ class Measurement:
     ``key`` is its position counted from 0 or its name; ``pointer`` the JSON pointer, line or table
     row. ``inapplicable`` are the quantities that do not exist for this kind of measurement.
     ``boundary`` says from where to where time was taken, ``provenance`` what the file tells of the
-    conditions beyond its labels. ``extra`` holds the keys that no rule names, unchanged.
+    conditions beyond its labels. ``extra`` holds keys that give no figure, unchanged; ``unknown``
+    names those of them that no rule knows.
     """
 
     key: Key
@@ -105,6 +106,7 @@ class Measurement:
     boundary: str | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
     def figure(self, quantity: str, stat: str | None = None) -> Figure:

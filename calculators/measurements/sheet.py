@@ -73,6 +73,7 @@ class Sheet:
         self.key = key
         self.pointer = pointer
         self.used: set[str] = set()
+        self.kept: set[str] = set()
         self.figures: list[Figure] = []
         self.labels: list[Label] = []
         self.samples: list[Samples] = []
@@ -88,6 +89,10 @@ class Sheet:
     def skip(self, *names: str) -> None:
         """Keys that are known and need no figure."""
         self.used.update(names)
+
+    def keep(self, *names: str) -> None:
+        """Keys that are known, give no figure, and stay in the record as they are."""
+        self.kept.update(names)
 
     def has(self, quantity: str, stat: str | None = None) -> bool:
         """Whether the figure is there already."""
@@ -284,6 +289,7 @@ class Sheet:
             boundary=self.boundary,
             provenance=self.provenance,
             extra=extra,
+            unknown=tuple(key for key in extra if key not in self.kept),
             notes=tuple(self.notes),
         )
 

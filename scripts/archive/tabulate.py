@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from calculators.form.errors import ParameterError
 from calculators.latency.intervals import Interval, stated
 from calculators.latency.overlap import Span, rankable
 from calculators.measurements.record import Measurement, Number
@@ -89,6 +90,13 @@ def at_rank(ordered: Sequence[float], rank: int | None) -> float | None:
 def may_rank(rows: Sequence[Row]) -> bool:
     """Whether the rows' medians may be put in an order."""
     return rankable([one.p50_span for one in rows])
+
+
+def require_provenance(rows: Sequence[Row], *, shown_per_row: bool) -> None:
+    """Raise ParameterError when rows of several artefacts would share one line of provenance."""
+    artefacts = {one.artefact for one in rows}
+    if len(artefacts) > 1 and not shown_per_row:
+        raise ParameterError("table", "provenance_hidden", artefacts=len(artefacts))
 
 
 def text_table(rows: Sequence[Row]) -> str:

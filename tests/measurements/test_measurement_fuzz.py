@@ -16,6 +16,11 @@ WEIRD = st.sampled_from(
 )
 
 
+NAMES = st.sampled_from(
+    ["", "p", "pxx", "p²5", "p99.9", "mean", "ttfts", "p(x)", "1e5%", "value", "unit", "count"]
+)
+
+
 def reads_or_refuses(text):
     """Read a text; a record must be consistent, a refusal of the one kind."""
     with contextlib.suppress(ParameterError):
@@ -44,6 +49,9 @@ def mutated_values(draw):
             key = draw(
                 st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node)))
             )
+            if isinstance(node, dict) and draw(st.integers(0, 5)) == 0:
+                node[draw(NAMES)] = node.pop(key)
+                break
             if not isinstance(node[key], dict | list) or draw(st.integers(0, 3)) == 0:
                 node[key] = json.loads(json.dumps(draw(WEIRD)))
                 break

@@ -57,7 +57,6 @@ REFUSED = [
     ("broken", '{"completed": 1, "duration": 12%}', "json_broken"),
     ("deep", "[" * 200_000, "too_deep"),
     ("narrow row", "build_commit,n_prompt,n_gen,avg_ns\n1,2,3\n", "row_width"),
-    ("no entries", '{"benchmarks": [], "machine_info": {}}', "no_entries"),
     ("long number", '{"completed": 1, "duration": ' + "9" * 5000 + "}", "number_too_long"),
 ]
 
@@ -69,6 +68,22 @@ def test_refused_with_one_reason(text, reason):
         read_text(text)
 
     assert reason == caught.value.reason
+
+
+def test_known_file_without_entries_holds_no_measurement():
+    """A file of a known format without a single entry is recognised, not refused."""
+    reading = read_text('{"benchmarks": [], "machine_info": {}}')
+
+    assert ("no_measurement", 0) == (reading.outcome, reading.figure("n_measurements").value)
+    assert ["no_entries"] == [note.code for note in reading.notes]
+
+
+def test_known_keys_without_figures_are_kept_and_not_called_unknown():
+    """Arguments such as the tokenizer stay in the record without a warning."""
+    reading = read_text(json.dumps(samples.VLLM | {"tokenizer_id": "t"}))
+
+    assert {"tokenizer_id": "t"} == reading.measurements[0].extra
+    assert "keys_unknown" not in {note.code for note in reading.all_notes}
 
 
 def test_unknown_keys_are_kept():

@@ -4,6 +4,7 @@ aiperf keeps genai-perf's shape on purpose: each metric is an object with its ``
 not exist by name; ``inter_token_latency`` is a per-request mean.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ TOTALS: Final[dict[str, str]] = {
     "total_osl": "output_tokens",
     "total_reasoning_tokens": "reasoning_tokens",
 }
+PERCENTILE: Final = re.compile(r"p\d+(\.\d+)?\Z", re.ASCII)
 STATS: Final = {
     "avg": "mean",
     "mean": "mean",
@@ -47,7 +49,7 @@ STATS: Final = {
 
 def stat_of(word: str) -> str | None:
     """``avg → mean``; None for what is no statistic (``unit``, ``count``)."""
-    return word if word[:1] == "p" and word[1:].replace(".", "").isdigit() else STATS.get(word)
+    return word if PERCENTILE.match(word) else STATS.get(word)
 
 
 def metric(sheet: Sheet, name: str, unit: str, stats: Mapping[str, Any]) -> None:

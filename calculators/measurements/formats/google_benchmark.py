@@ -50,7 +50,7 @@ def row(node: Mapping[str, Any], index: int, context: Mapping[str, Any]) -> Meas
     stat = "mean"
     if sheet.take("run_type") == "aggregate":
         stat = AGGREGATES.get(str(sheet.node.get("aggregate_name")))  # type: ignore[assignment]
-    sheet.skip(
+    sheet.keep(
         "aggregate_name",
         "aggregate_unit",
         "run_name",

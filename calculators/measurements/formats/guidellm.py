@@ -6,6 +6,7 @@ probability (p50 of two samples is the smaller one). ``*_ms`` is milliseconds, `
 seconds. Rates over time have no samples and are taken as distributions.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ STATS: Final = {
     "max": "max",
     "total_sum": "total",
 }
+PERCENTILE: Final = re.compile(r"p\d{2,5}\Z", re.ASCII)
 
 
 def claims(source: Source) -> bool:
@@ -128,7 +130,8 @@ def distribution(sheet: Sheet, name: str, quantity: str, unit: str) -> None:
     group = mapping(at(sheet.node, "metrics", name, "successful"))
     given = {STATS[word]: raw for word, raw in group.items() if word in STATS}
     for word, raw in mapping(group.get("percentiles")).items():
-        given.setdefault(percentile(word), raw)
+        if PERCENTILE.match(word):
+            given.setdefault(percentile(word), raw)
     empty = group.get("count") == 0
     for stat, raw in given.items():
         if empty:

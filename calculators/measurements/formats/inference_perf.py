@@ -7,6 +7,7 @@ not zero. The normalised time per token gets a literal 0.0 for a request without
 ``summary`` report pools all rates and is no operating point.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -38,6 +39,9 @@ STATS: Final = {
     "std": "std",
     "std_dev": "std",
 }
+
+
+PERCENTILE: Final = re.compile(r"p\d+(\.\d+)?\Z", re.ASCII)
 
 
 def claims(source: Source) -> bool:
@@ -134,6 +138,6 @@ def put(sheet: Sheet, node: Any, key: str, quantity: str) -> None:
 def statistics(sheet: Sheet, node: Any, quantity: str, unit: str) -> None:
     """A block of statistics; keys such as ``p99.9`` are taken as they are."""
     for word, raw in mapping(node).items():
-        stat = STATS.get(word, word if word[:1] == "p" and word[1:2].isdigit() else None)
+        stat = STATS.get(word, word if PERCENTILE.match(word) else None)
         if stat is not None:
             sheet.put(raw, quantity, stat, unit, source=f"{quantity} {word}")

@@ -77,12 +77,32 @@ def totals(sheet: Sheet) -> None:
     sheet.number("total_token_throughput", "total_token_throughput")
     sheet.number("total_input_tokens", "input_tokens", "total")
     sheet.number("total_output_tokens", "output_tokens", "total")
-    sheet.skip("tokenizer_id", "burstiness")
+    sheet.keep(
+        "tokenizer_id",
+        "burstiness",
+        "tp",
+        "ep",
+        "dp_attention",
+        "precision",
+        "image",
+        "isl",
+        "osl",
+        "spec_decoding",
+        "disagg",
+        "is_multinode",
+        "infmax_model_prefix",
+        "tput_per_gpu",
+        "output_tput_per_gpu",
+        "input_tput_per_gpu",
+        "good_completed",
+        "request_goodput",
+    )
 
 
 def interactivity(sheet: Sheet) -> None:
     """The reciprocal of TPOT: its median is a rate, its percentiles run the other way."""
     names = [key for key in sheet.node if key.endswith("_intvty")]
+    sheet.keep(*names)
     sheet.number("median_intvty", "per_request_output_rate", "p50")
     if names:
         sheet.note("intvty_is_reciprocal", keys=", ".join(names))

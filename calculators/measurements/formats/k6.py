@@ -5,6 +5,7 @@ Milliseconds by default. ``http_req_failed`` is a rate whose *passes* are the fa
 requests. Nothing is said about the server.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from calculators.measurements.sheet import Sheet
 from calculators.measurements.source import Source
 
 FORMAT: Final = "k6"
+PERCENTILE: Final = re.compile(r"p\((\d+(?:\.\d+)?)\)\Z", re.ASCII)
 STATS: Final = {"avg": "mean", "min": "min", "max": "max", "med": "p50"}
 
 
@@ -73,8 +75,8 @@ def unit_of(report: Mapping[str, Any]) -> str:
 
 def percentile(word: str) -> str | None:
     """``p(99.9) → p99.9``."""
-    inside = word.removeprefix("p(").removesuffix(")")
-    return f"p{inside}" if inside != word and inside.replace(".", "").isdigit() else None
+    match = PERCENTILE.match(word)
+    return f"p{match[1]}" if match else None
 
 
 def notes(sheet: Sheet) -> None:

@@ -4,6 +4,7 @@ Milliseconds; percentiles come from a histogram of rounded times. Response times
 requests. Column names differ between versions (``# requests`` before 1.0).
 """
 
+import re
 from typing import Final
 
 from calculators.measurements.record import Measurement, Reading, attachment, measured
@@ -27,6 +28,7 @@ COLUMNS: Final = {
     "Max response time": ("e2e", "max", "ms"),
     "Requests/s": ("request_throughput", None, ""),
 }
+PERCENT: Final = re.compile(r"\d+(\.\d+)?\Z", re.ASCII)
 IGNORED: Final = frozenset({"50%", "100%"})  # again the median and the maximum
 
 
@@ -69,7 +71,7 @@ def run(row: Row, index: int) -> Measurement:
             sheet.number(column, quantity, stat, unit)
     for column, cell in row.cells.items():
         percent = column.removesuffix("%")
-        if column.endswith("%") and percent.replace(".", "").isdigit():
+        if column.endswith("%") and PERCENT.match(percent):
             sheet.skip(column)
             if column not in IGNORED and cell not in {"", "N/A"}:
                 sheet.put(cell, "e2e", f"p{percent}", "ms", source=column)

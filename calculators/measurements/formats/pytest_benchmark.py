@@ -74,6 +74,6 @@ def labels(sheet: Sheet, report: Mapping[str, Any]) -> None:
     sheet.label("date", report.get("datetime"))
     cpu = at(report, "machine_info", "cpu")
     sheet.label("device", at(cpu, "brand_raw") or at(cpu, "brand"))
-    sheet.skip("fullname", "group", "params", "param", "options", "extra_info")
+    sheet.keep("fullname", "group", "params", "param", "options", "extra_info")
     if at(report, "commit_info", "dirty") is True:
         sheet.note("commit_dirty", commit=at(report, "commit_info", "id"))

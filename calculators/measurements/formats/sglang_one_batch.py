@@ -55,7 +55,7 @@ def run(entry: Entry) -> Measurement:
     sheet.number("median_decode_throughput", "generation_rate", "p50")
     sheet.number("output_throughput", "generation_rate")
     sheet.number("overall_throughput", "total_token_throughput")
-    sheet.skip("batch_size", "input_len", "output_len")
+    sheet.keep("batch_size", "input_len", "output_len", "prefill_latency", "median_decode_latency")
     sheet.missing_zeros()
     sheet.note("single_timing")
     return sheet.finish(inapplicable=BATCH)

@@ -90,7 +90,18 @@ def setup(sheet: Sheet) -> None:
     sheet.number("request_rate", "request_rate")
     sheet.number("max_concurrency", "concurrency", null="not_applicable")
     sheet.number("num_prompts", "n_requests")
-    sheet.skip("sharegpt_output_len", "random_input_len", "random_output_len", "random_range_ratio")
+    sheet.keep(
+        "sharegpt_output_len",
+        "random_input_len",
+        "random_output_len",
+        "random_range_ratio",
+        "accept_length",
+        "concurrency",
+        "total_input_text_tokens",
+        "total_input_vision_tokens",
+        "max_output_tokens_per_s",
+        "max_concurrent_requests",
+    )
 
 
 def totals(sheet: Sheet) -> None:
@@ -116,7 +127,8 @@ def totals(sheet: Sheet) -> None:
 
 def empty_texts(sheet: Sheet) -> None:
     """No retokenised token although requests completed: the answers were empty."""
-    again = sheet.take("total_output_tokens_retokenized")
+    sheet.keep("total_output_tokens_retokenized")
+    again = sheet.node.get("total_output_tokens_retokenized")
     if again == 0 and sheet.value("n_success"):
         sheet.note("answers_empty", completed=sheet.value("n_success"))
 

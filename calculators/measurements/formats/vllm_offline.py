@@ -5,6 +5,7 @@ kept. throughput: tokens are prompt and output together, the split is printed bu
 Neither file states model, lengths, batch size, device, version or warm-ups.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from calculators.measurements.shapes import has, mapping, sequence
 from calculators.measurements.sheet import Sheet
 from calculators.measurements.source import Entry, Source, entries
 
+PERCENT: Final = re.compile(r"\d+(\.\d+)?\Z", re.ASCII)
 FORMAT: Final = "vllm-bench-offline"
 # A batch has no first token of a request; how many requests failed the file could say, but does not
 BATCH: Final = frozenset(
@@ -55,6 +57,8 @@ def latency(sheet: Sheet, node: Mapping[str, Any]) -> Measurement:
     sheet.number("std_latency", "batch_latency", "std", "s")
     sheet.skip("percentiles", "latencies")
     for percent, value in mapping(node.get("percentiles")).items():
+        if not PERCENT.match(percent):
+            continue
         sheet.put(value, "batch_latency", f"p{percent}", "s", source=f"percentiles/{percent}")
     times = sequence(node.get("latencies"))
     sheet.sample(times, "batch_latency", "s", source="latencies", expected=None)

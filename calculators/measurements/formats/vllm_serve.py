@@ -61,7 +61,15 @@ def setup(sheet: Sheet) -> None:
     sheet.number("num_prompts", "n_requests")
     sheet.number("request_rate", "request_rate")
     sheet.number("max_concurrency", "concurrency", null="not_applicable")
-    sheet.skip("tokenizer_id", "burstiness")
+    sheet.keep(
+        "tokenizer_id",
+        "burstiness",
+        "request_goodput",
+        "max_output_tokens_per_s",
+        "max_concurrent_requests",
+        "rtfx",
+        "peak_output_token_throughput",
+    )
     if sheet.value("request_rate") is not None and sheet.value("concurrency") is not None:
         sheet.note(
             "client_queue_not_counted",
@@ -98,6 +106,8 @@ def samples(sheet: Sheet) -> None:
     if not isinstance(ttfts, list):
         return
     failed = errors if isinstance(errors, list) and len(errors) == len(ttfts) else None
+    if failed is None and sheet.value("n_success") == len(ttfts):
+        failed = [""] * len(ttfts)
     if failed is None:
         sheet.note("samples_with_failures", key="ttfts")
         return
