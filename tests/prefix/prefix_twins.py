@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from calculators.prefix.keys import Namespace
+from calculators.prefix.keys import NO_NAMESPACE, Namespace, unpack
 
 
 @dataclass
@@ -32,13 +32,16 @@ class SlowTree:
         self.clock = 0
 
     def tick(self):
+        """Move the clock on."""
         self.clock += 1
         return self.clock
 
     def aligned(self, tokens):
+        """Whole pages only."""
         return tuple(tokens[: len(tokens) // self.page_size * self.page_size])
 
     def children(self, node):
+        """The nodes that begin where this one ends."""
         return [
             n
             for n in self.nodes
@@ -48,6 +51,7 @@ class SlowTree:
         ]
 
     def child(self, namespace, key, at):
+        """The node that begins with the page at a place."""
         for n in self.nodes:
             same = n.namespace == namespace and n.start == at and n.path[:at] == key[:at]
             if same and n.path[at : at + self.page_size] == key[at : at + self.page_size]:
@@ -66,6 +70,7 @@ class SlowTree:
         return length
 
     def split(self, node, length):
+        """Cut a node; the first part becomes a node of its own."""
         upper = SlowNode(
             node.namespace,
             node.path[:length],
@@ -82,6 +87,7 @@ class SlowTree:
         return upper
 
     def walk(self, tokens, namespace, visit):
+        """Follow a key as far as it goes, splitting where it ends."""
         key = self.aligned(tokens)
         now = self.tick()
         node, at = None, 0
@@ -93,11 +99,14 @@ class SlowTree:
             visit(node, at)
         return node, at, key
 
-    def match(self, tokens, namespace=Namespace()):
+    def match(self, tokens, namespace=NO_NAMESPACE):
+        """Look up."""
         node, at, _ = self.walk(tokens, namespace, lambda _node, _at: None)
         return node, at
 
-    def insert(self, tokens, namespace=Namespace(), priority=0, inserted=0):
+    def insert(self, tokens, namespace=NO_NAMESPACE, priority=0, inserted=0):
+        """Look up, then add the rest as one leaf."""
+
         def visit(node, at):
             node.priority = max(node.priority, priority)
             node.hits += at > inserted
@@ -113,6 +122,7 @@ class SlowTree:
         return at
 
     def path(self, node):
+        """The node and everything above it."""
         return [
             n
             for n in self.nodes
@@ -120,10 +130,12 @@ class SlowTree:
         ]
 
     def lock(self, node, step=1):
+        """Lock, or with -1 unlock, a path."""
         for n in self.path(node) if node is not None else []:
             n.locks += step
 
     def score(self, node):
+        """What the policy compares."""
         beyond = node.start >= max(node.history - self.beyond, 0)
         return {
             "lru": (node.last,),
@@ -137,6 +149,7 @@ class SlowTree:
         }[self.policy]
 
     def evict(self, tokens):
+        """The lowest score first, looking at all nodes each time."""
         gone = 0
         while gone < tokens:
             candidates = [n for n in self.nodes if not n.locks and not self.children(n)]
@@ -147,7 +160,7 @@ class SlowTree:
             gone += len(victim.path) - victim.start
         return gone
 
-    def serve(self, tokens, usable, capacity, namespace=Namespace()):
+    def serve(self, tokens, usable, capacity, namespace=NO_NAMESPACE):
         """Match, lock, make room, insert, unlock."""
         node, at = self.match(tokens[:usable], namespace)
         self.lock(node)
@@ -162,10 +175,12 @@ class SlowTree:
 
     @property
     def total(self):
+        """All tokens."""
         return sum(len(n.path) - n.start for n in self.nodes)
 
     @property
     def protected(self):
+        """Tokens of locked nodes."""
         return sum(len(n.path) - n.start for n in self.nodes if n.locks)
 
     def facts(self):
@@ -177,8 +192,6 @@ class SlowTree:
 
 def facts(tree):
     """The same facts of a RadixTree over packed keys or lists."""
-    from calculators.prefix.keys import unpack
-
     rows = []
     for namespace, root in tree.roots.items():
         stack = [(root, ())]
@@ -203,13 +216,16 @@ class SlowBlocks:
         self.content = []  # (prefix, block), oldest first
 
     def prefixes(self, tokens, namespace):
+        """Every full block as its whole prefix."""
         size = self.block_size
         return [(namespace, tokens[: i + size]) for i in range(0, len(tokens) - size + 1, size)]
 
     def find(self, prefix):
+        """The oldest block of a prefix."""
         return next((block for known, block in self.content if known == prefix), None)
 
     def begin(self, tokens, namespace):
+        """Hold hits, take the rest."""
         hits = []
         for prefix in self.prefixes(tokens[:-1], namespace):
             block = self.find(prefix)
@@ -227,17 +243,20 @@ class SlowBlocks:
         return blocks
 
     def take(self):
+        """The head of the queue."""
         block = self.free.pop(0)
         self.content = [(p, b) for p, b in self.content if b != block]
         self.held[block] = 1
         return block
 
     def publish(self, blocks, tokens, namespace):
+        """Remember full blocks."""
         for block, prefix in zip(blocks, self.prefixes(tokens, namespace), strict=False):
             if block not in [b for _, b in self.content]:
                 self.content.append((prefix, block))
 
     def finish(self, blocks, tokens, namespace):
+        """Store the output, then free last to first."""
         new = -(-len(tokens) // self.block_size) - len(blocks)
         if new <= len(self.free):
             blocks = blocks + [self.take() for _ in range(new)]
@@ -246,3 +265,21 @@ class SlowBlocks:
             self.held[block] -= 1
             if not self.held[block]:
                 self.free.append(block)
+
+
+def belady(requests, capacity):
+    """Farthest next use goes first, single blocks, own blocks may go at once."""
+    never = 10**9
+    kept = {}
+    found = []
+    for index, blocks in enumerate(requests):
+        run = 0
+        while run < len(blocks) and blocks[run] in kept:
+            run += 1
+        found.append(run)
+        for depth, block in enumerate(blocks):
+            later = (i for i in range(index + 1, len(requests)) if block in requests[i])
+            kept[block] = (next(later, never), depth)
+        while len(kept) > capacity:
+            del kept[max(kept, key=kept.__getitem__)]
+    return found

@@ -3,19 +3,20 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prefix_twins import SlowTree, facts
 
 from calculators.form.errors import ParameterError
 from calculators.prefix.invariants import BrokenInvariantError
 from calculators.prefix.keys import Namespace, namespace, pack, pack_pairs
 from calculators.prefix.policies import NAMES, policy
 from calculators.prefix.radix import RadixTree
-from prefix_twins import SlowTree, facts
 
 THRESHOLD, ESTIMATE = 5, 2
 NAMESPACES = (Namespace(), Namespace("a"), Namespace(None, "salt"), Namespace("a", "salt"))
 
 
 def named(name):
+    """A policy by name, the budget of tlru being short."""
     return policy(name, threshold=THRESHOLD, next_prompt_estimate=ESTIMATE)
 
 
@@ -160,6 +161,15 @@ def test_a_request_larger_than_the_pool_is_refused_whole():
     assert (tree.total, tree.refused) == (0, 1)
 
 
+def unlock_twice():
+    """Unlock a node once more than it was locked."""
+    tree = RadixTree()
+    node = tree.insert(pack([1, 2])).node
+    tree.lock(node)
+    tree.unlock(node)
+    tree.unlock(node)
+
+
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
@@ -172,7 +182,7 @@ def test_a_request_larger_than_the_pool_is_refused_whole():
         ),
         pytest.param(lambda: pack([1, -1]), "not_a_token", id="negative token"),
         pytest.param(lambda: pack([2**32]), "not_a_token", id="token beyond 32 bits"),
-        pytest.param(lambda: unlock_twice(), "not_locked", id="unlock of what is not locked"),
+        pytest.param(unlock_twice, "not_locked", id="unlock of what is not locked"),
         pytest.param(
             lambda: RadixTree(partial_refresh=False).evict(1),
             "more_than_evictable",
@@ -188,15 +198,8 @@ def test_what_cannot_be_used_is_refused_with_a_reason(act, reason):
     assert reason == error.value.reason
 
 
-def unlock_twice():
-    tree = RadixTree()
-    node = tree.insert(pack([1, 2])).node
-    tree.lock(node)
-    tree.unlock(node)
-    tree.unlock(node)
-
-
 def corrupted(change):
+    """A sound tree after a change to it or to one of its leaves."""
     tree = RadixTree(page_size=1)
     tree.insert(pack([1, 2, 3, 4]))
     tree.insert(pack([1, 2, 5]))
@@ -207,10 +210,12 @@ def corrupted(change):
 
 
 def set_leaf(**values):
+    """A change of a leaf."""
     return lambda _tree, leaf: [setattr(leaf, name, value) for name, value in values.items()]
 
 
 def set_tree(**values):
+    """A change of the tree."""
     return lambda tree, _leaf: [setattr(tree, name, value) for name, value in values.items()]
 
 

@@ -3,17 +3,18 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prefix_twins import SlowBlocks
 
 from calculators.form.errors import ParameterError
 from calculators.prefix.cache import Image, Prompt, SglangCache
 from calculators.prefix.identity import block_identities
 from calculators.prefix.invariants import BrokenInvariantError
-from calculators.prefix.keys import Namespace, pack
+from calculators.prefix.keys import NO_NAMESPACE, Namespace, pack
 from calculators.prefix.vllm import VllmCache
-from prefix_twins import SlowBlocks
 
 
-def prompt(tokens, namespace=Namespace(), images=()):
+def prompt(tokens, namespace=NO_NAMESPACE, images=()):
+    """A prompt of token ids."""
     return Prompt(tokens=pack(list(tokens)), namespace=namespace, images=images)
 
 
@@ -104,14 +105,14 @@ def test_cache_equals_its_twin(script, block_size):
     """Hits, blocks and the queue are those of the slow twin after any requests."""
     cache, twin = VllmCache(8, block_size=block_size), SlowBlocks(8, block_size)
     running = []
-    for tokens, space, output, which in script:
-        lease = cache.begin(prompt(tokens, space))
-        expected = twin.begin(tuple(tokens), space)
+    for prompted, named, output, which in script:
+        lease = cache.begin(prompt(prompted, named))
+        expected = twin.begin(tuple(prompted), named)
         cache.check()
 
         assert expected == (None if lease is None else list(lease.held))
         if lease is not None:
-            running.append((lease, expected, tuple(tokens), space))
+            running.append((lease, expected, tuple(prompted), named))
         if len(running) > which:
             lease, blocks, tokens, space = running.pop(which)
             cache.finish(lease, pack([7] * output))
@@ -128,7 +129,7 @@ def test_both_engines_keep_their_books(script):
     """Free, evictable and protected tokens always make up the capacity, in both engines."""
     for cache in (SglangCache(24), SglangCache(24, page_size=4), VllmCache(6, block_size=4)):
         running = []
-        for tokens, space, output, which in script:
+        for tokens, space, _, which in script:
             lease = cache.begin(prompt(tokens, space))
             running += [] if lease is None else [lease]
             if len(running) > which:
