@@ -41,7 +41,8 @@ from calculators.measurements.formats import (
     vllm_serve,
 )
 from calculators.measurements.record import Note, Reading
-from calculators.measurements.source import Progress, Source, open_text
+from calculators.measurements.scan import Progress
+from calculators.measurements.source import Source, open_text
 
 # The order decides where key sets overlap: the more particular format comes first.
 FORMATS: Final[tuple[ModuleType, ...]] = (

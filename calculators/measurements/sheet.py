@@ -22,7 +22,7 @@ from calculators.measurements.record import (
     Reason,
     Samples,
 )
-from calculators.measurements.source import Dropped
+from calculators.measurements.scan import Dropped
 from calculators.measurements.units import LATENCIES, canonical, convert, known
 
 NUMBER_TEXT: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")

@@ -5,7 +5,8 @@ from pathlib import Path
 import yaml
 
 from calculators.form.errors import ParameterError
-from calculators.measurements.source import Progress, Source, decode, open_text, open_value
+from calculators.measurements.scan import Progress
+from calculators.measurements.source import Source, decode, open_text, open_value
 
 YAML_ENDINGS = {".yaml", ".yml"}
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from calculators.measurements.source import TEXT_KEYS
+from calculators.measurements.scan import TEXT_KEYS
 
 SECRET_KEYS = {
     "api_key",

@@ -16,7 +16,8 @@ from typing import Any
 from calculators.form.errors import ParameterError
 from calculators.measurements.read import read_source
 from calculators.measurements.record import Reading
-from calculators.measurements.source import Progress, decode
+from calculators.measurements.scan import Progress
+from calculators.measurements.source import decode
 from scripts.archive.ledger import Entry, last_hash
 from scripts.archive.opening import open_bytes, open_decoded
 from scripts.archive.record import finite, strict, to_json, upgraded, violations
