@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
+from operator import sub
 from typing import Any
 
 from calculators.serving.distribution import Distribution, distribution, of_counts, union
@@ -88,6 +89,8 @@ class Columns:
     def e2e(self) -> list[Time | None]:
         """Finish minus arrival, of finished requests."""
         times = between(self.arrival, self.end)
+        if all(status == "finished" for status in self.status):
+            return times
         rows = zip(times, self.status, strict=True)
         return [time if status == "finished" else None for time, status in rows]
 
@@ -112,6 +115,8 @@ def within(value: Time | None, limit: Time | None) -> bool:
 
 def between(starts: Sequence[Any], ends: Sequence[Any]) -> list[Any]:
     """The times between, None where one of the two instants is missing."""
+    if None not in starts and None not in ends:
+        return list(map(sub, ends, starts))
     pairs = zip(starts, ends, strict=True)
     return [None if end is None or start is None else end - start for start, end in pairs]
 
@@ -146,7 +151,7 @@ def of_trace(trace: Trace) -> Columns:
         status=[CODES[status] for status in trace.status[:count]],
         first_scheduled=trace.first_scheduled[:count],
         first_token=trace.first_token[:count],
-        first_content=[first_content(trace, index) for index in range(count)],
+        first_content=first_contents(trace, count),
         end=trace.end[:count],
         tokens=trace.shown[:count],
         count_gaps=lambda: gaps_of(trace),
@@ -154,6 +159,13 @@ def of_trace(trace: Trace) -> Columns:
         recomputed=trace.recomputed.total(),
         cached=trace.cached.total(),
     )
+
+
+def first_contents(trace: Trace, count: int) -> list[Time | None]:
+    """The instants of the first tokens with content; mostly they are the first tokens."""
+    if all(request.first_content_token == 1 for request in trace.requests):
+        return trace.first_token[:count]
+    return [first_content(trace, index) for index in range(count)]
 
 
 def first_content(trace: Trace, index: int) -> Time | None:

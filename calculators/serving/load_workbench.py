@@ -10,7 +10,14 @@ from fractions import Fraction
 from functools import cached_property
 
 from calculators.registry import Progress
-from calculators.serving import clients, disaggregated, engine, fast, fast_disaggregated
+from calculators.serving import (
+    clients,
+    disaggregated,
+    engine,
+    fast,
+    fast_disaggregated,
+    fast_sglang,
+)
 from calculators.serving.columns import Columns, of_outcomes, of_trace
 from calculators.serving.costs import Cost
 from calculators.serving.distribution import Distribution, distribution
@@ -38,7 +45,7 @@ from calculators.show.blocks import Block, Message, Notes, Result
 from calculators.show.quantity import Quantity
 
 FCFS = ("static", "orca", "prefill_first", "chunked", "v1")
-FEW_TOKENS = 150_000  # output tokens up to which the plain engine is quick enough here
+FEW_TOKENS = 20_000  # output tokens up to which the plain engine is quick enough here
 FACTORS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192)
 
@@ -71,7 +78,9 @@ def solve(params: Params, progress: Progress) -> Result:
     requests = requests_of(params)
     closed = params.workload == "closed"
     tokens = check_patience(requests, steps_singly=closed or cost.reads_context)
-    names = [*FCFS, *(["sglang"] if tokens <= FEW_TOKENS else []), *([] if closed else ["pd"])]
+    quick = fast_sglang.covers(requests, settings_of("sglang", params), cost) and not closed
+    with_sglang = quick or tokens <= FEW_TOKENS
+    names = [*FCFS, *(["sglang"] if with_sglang else []), *([] if closed else ["pd"])]
     systems: dict[str, System] = {}
     for index, name in enumerate(names):
         progress(index / len(names) / 4)
@@ -108,6 +117,8 @@ def simulate(
         return of_outcomes(engine.run(loop.first, settings, cost, loop.follow).outcomes)
     if fast.covers(settings):
         return of_trace(fast.run(requests, settings, cost))
+    if fast_sglang.covers(requests, settings, cost):
+        return of_trace(fast_sglang.run(requests, settings, cost))
     return of_outcomes(engine.run(requests, settings, cost).outcomes)
 
 

@@ -152,7 +152,7 @@ class State:
 
     A policy puts requests into ``refused`` that it can never resume, and into ``handed_over``
     those that go on elsewhere; the engine empties both. ``batch_seats`` is the size of a static
-    batch, ``new_token_ratio`` SGLang's estimate.
+    batch, ``partial`` SGLang's request in chunks, ``new_token_ratio`` its estimate.
     """
 
     settings: Settings
@@ -163,6 +163,7 @@ class State:
     refused: list[Live] = field(default_factory=list)
     handed_over: list[Live] = field(default_factory=list)
     batch_seats: int = 0
+    partial: Live | None = None
     new_token_ratio: Fraction = Fraction(0)
 
     @property

@@ -25,7 +25,9 @@ def form(state: State) -> Plan:
     plan = Plan()
     if not state.running:
         state.new_token_ratio = state.settings.new_token_ratio
-    decoding = [live for live in state.running if live.decodes]
+    if state.partial not in state.running:
+        state.partial = None  # it timed out
+    decoding = [live for live in state.running if live is not state.partial]
     chunk = state.settings.chunked_prefill_size
     mixed = state.settings.enable_mixed_chunk and (chunk is None or chunk > len(decoding))
     admit(state, plan, riders=len(decoding) if mixed else 0)
@@ -45,16 +47,15 @@ def admit(state: State, plan: Plan, riders: int) -> None:
     chunk = settings.chunked_prefill_size
     room = None if chunk is None else chunk - riders
     left = settings.max_prefill_tokens - riders
-    for live in state.running:
-        if not live.decodes:
-            tokens = min(live.need, live.need if room is None else room)
-            if tokens <= 0:
-                return
-            plan.add(live, tokens)
-            left -= tokens
-            room = None if room is None else room - tokens
-            if live.need > tokens:
-                return
+    if state.partial is not None:
+        live = state.partial
+        tokens = live.need if room is None else min(live.need, room)
+        plan.add(live, tokens)
+        if tokens < live.need:
+            return
+        state.partial = None
+        left -= tokens
+        room = None if room is None else room - tokens
     for live in in_policy_order(state):
         taken = admit_one(state, plan, live, left, room)
         if taken is None:
@@ -75,7 +76,10 @@ def admit_one(state: State, plan: Plan, live: Live, left: int, room: int | None)
         return None
     tokens = need if room is None else min(need, room)
     state.admit(plan, live, hit=hit, tokens=tokens, reserve=live.need)
-    return tokens if tokens == need else None
+    if tokens == need:
+        return tokens
+    state.partial = live
+    return None
 
 
 def fits(state: State, live: Live) -> bool:
