@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Final
 
 from calculators.form.errors import ParameterError, excerpt
+from calculators.measurements import yaml_subset
 from calculators.measurements.formats import (
     action_benchmark,
     aiperf_jsonl,
@@ -42,7 +43,7 @@ from calculators.measurements.formats import (
 )
 from calculators.measurements.record import Note, Reading
 from calculators.measurements.scan import Progress
-from calculators.measurements.source import Source, open_text
+from calculators.measurements.source import Source, open_text, open_value
 
 # The order decides where key sets overlap: the more particular format comes first.
 FORMATS: Final[tuple[ModuleType, ...]] = (
@@ -77,7 +78,7 @@ FORMATS: Final[tuple[ModuleType, ...]] = (
 )
 
 
-# A report of llm-d as YAML: the archive reads it, the browser asks for its JSON form.
+# A report of llm-d as YAML begins its blocks like this.
 YAML_REPORT: Final = re.compile(r"^(results|scenario|metrics):\s*$", re.MULTILINE)
 
 
@@ -88,16 +89,27 @@ def format_of(source: Source) -> ModuleType:
             return module
     if source.refusal is not None:
         raise source.refusal
-    if YAML_REPORT.search(source.head):
-        raise ParameterError("file", "yaml_not_read")
     if not source.text.strip():
         raise ParameterError("file", "empty")
     raise ParameterError("file", "format_unknown", text=excerpt(source.text))
 
 
+def read_as(module: ModuleType, source: Source) -> Reading:
+    """The reading by one format. Raises ParameterError for a file of another shape.
+
+    A claim looks at a few keys only. Whatever else in the file is of another kind than the format
+    has ends here in one sentence for the reader instead of a traceback.
+    """
+    try:
+        reading: Reading = module.read(source)
+    except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        raise ParameterError("file", "other_shape", format=module.FORMAT) from error
+    return reading
+
+
 def read_source(source: Source) -> Reading:
     """The reading of an opened file."""
-    reading: Reading = format_of(source).read(source)
+    reading = read_as(format_of(source), source)
     if reading.outcome == "measurements" and not reading.measurements:
         empty = Note(code="no_entries", data={"format": reading.format})
         return replace(reading, outcome="no_measurement").noted([*source.notes, empty])
@@ -108,4 +120,7 @@ def read_source(source: Source) -> Reading:
 
 def read_text(text: str, name: str = "", *, progress: Progress | None = None) -> Reading:
     """The reading of a file's text. Raises ParameterError."""
-    return read_source(open_text(text, name, progress=progress))
+    source = open_text(text, name, progress=progress)
+    if source.first is None and YAML_REPORT.search(source.head):
+        source = open_value(yaml_subset.read(source.text), source.text, name)
+    return read_source(source)

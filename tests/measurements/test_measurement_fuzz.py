@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calculators.form.errors import ParameterError
-from calculators.measurements.read import read_text
+from calculators.measurements.read import format_of
+from calculators.measurements.source import open_text
 
 TEXTS = [case[2] for case in samples.CASES]
 WEIRD = st.sampled_from(
@@ -24,7 +25,8 @@ NAMES = st.sampled_from(
 def reads_or_refuses(text):
     """Read a text; a record must be consistent, a refusal of the one kind."""
     with contextlib.suppress(ParameterError):
-        read_text(text, "a_summary.json").check()
+        source = open_text(text, "a_summary.json")
+        format_of(source).read(source).check()
 
 
 def parsed():

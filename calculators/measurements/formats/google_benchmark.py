@@ -22,7 +22,7 @@ def claims(source: Source) -> bool:
     """A context and rows with times."""
     first = at(source.value, "benchmarks", 0)
     return has(source.value, "context", "benchmarks") and (
-        first is None
+        not isinstance(first, dict)
         or any(
             key in first for key in ("real_time", "error_occurred", "run_type", "rms", "cpu_time")
         )

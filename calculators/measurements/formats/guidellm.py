@@ -182,7 +182,7 @@ def load(sheet: Sheet) -> None:
             ("strategy",),
         )
     )
-    kind = first_at(strategy, ("type_",), ("kind",))
+    kind = str(first_at(strategy, ("type_",), ("kind",)))
     if "rate" in strategy:
         sheet.put(strategy["rate"], "request_rate", source="strategy rate", null="not_applicable")
     elif kind in {"throughput", "concurrent", "synchronous"}:
@@ -200,7 +200,7 @@ def load(sheet: Sheet) -> None:
                 source="profile max_concurrency",
                 null="not_applicable",
             )
-    sheet.label("scenario", kind)
+    sheet.label("scenario", first_at(strategy, ("type_",), ("kind",)))
 
 
 def labels(sheet: Sheet, report: Mapping[str, Any]) -> None:
