@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from calculators.registry import Progress
 from calculators.serving import (
     clients,
     disaggregated,
@@ -42,6 +41,7 @@ from calculators.serving.request import Request
 from calculators.serving.steadiness import Steadiness, steadiness
 from calculators.serving.tools import TOOLS
 from calculators.show.blocks import Block, Message, Notes, Result
+from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
 
 FCFS = ("static", "orca", "prefill_first", "chunked", "v1")

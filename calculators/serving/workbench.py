@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from calculators.form import fields
-from calculators.registry import Progress
 from calculators.serving import disaggregated, engine, scenarios
 from calculators.serving.chrome_trace import chrome_trace
 from calculators.serving.costs import Linear
@@ -22,6 +21,7 @@ from calculators.serving.side_by_side import comparison, policy_name, request_ta
 from calculators.serving.slo import Slo, attainment
 from calculators.serving.stepwise import durations, frames, grid, schedule_table
 from calculators.show.blocks import Block, Frames, Message, Notes, Result, Section
+from calculators.show.progress import Progress
 
 POLICIES: tuple[PolicyName, ...] = (
     "static",
