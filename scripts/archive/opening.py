@@ -26,7 +26,9 @@ def open_bytes(
     progress: Progress | None = None,
 ) -> Source:
     """Open a file's bytes."""
-    return open_decoded(decode(data), name, companions=companions, progress=progress)
+    text = decode(data)
+    del data  # a file of 100 MB is not held twice while it is parsed
+    return open_decoded(text, name, companions=companions, progress=progress)
 
 
 def open_decoded(
