@@ -72,6 +72,8 @@ def progress_line(size: int) -> Callable[[int], None] | None:
     if size < 4_000_000:  # noqa: PLR2004 -- read in the blink of an eye
         return None
 
+    print(f"{size / 1e6:.0f} MB: hashing, redacting, reading", file=sys.stderr, flush=True)
+
     def show(closed: int) -> None:
         print(f"\r{size / 1e6:.0f} MB: {closed} objects", end="", file=sys.stderr, flush=True)
 

@@ -75,6 +75,7 @@ def config(sheet: Sheet) -> None:
             ("model",),
         ),
     )
+    sheet.label("command", first_at(given, ("cli_command",)))
     sheet.label("backend", first_at(given, ("endpoint", "backend"), ("backend",)))
     sheet.label("tool_version", sheet.take("aiperf_version"))
     sheet.label("schema_version", sheet.take("schema_version"))
