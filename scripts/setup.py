@@ -82,7 +82,7 @@ def environment() -> None:
         shutil.rmtree(VENV, ignore_errors=True)
         run(find_python(), "-m", "venv", VENV)
     run(
-        VENV / "bin" / "python", "-m", "pip", "install", "--quiet",
+        VENV / "bin" / "python", "-m", "pip", "install", "-qq",
         "--disable-pip-version-check", "--require-hashes", "--no-deps", "-r", lock,
     )  # fmt: skip
     # The checkout itself is on the path of its environment, wherever a command is run from.
@@ -154,7 +154,7 @@ def install_tool(requirement: str, name: str) -> str | None:
     if not path.exists():
         steps = (
             [sys.executable, "-m", "venv", str(TOOLS)],
-            [str(TOOLS / "bin" / "python"), "-m", "pip", "install", "--quiet", requirement],
+            [str(TOOLS / "bin" / "python"), "-m", "pip", "install", "-qq", requirement],
         )
         for step in steps:
             if subprocess.run(step, check=False).returncode:

@@ -29,9 +29,17 @@ const bare = (address) => {
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.method !== "GET" || new URL(request.url).origin !== location.origin) return;
+  if (new URL(request.url).origin !== location.origin) return;
+  if (request.method === "HEAD") event.respondWith(headOf(request));
+  if (request.method !== "GET") return;
   event.respondWith(HASHED.test(request.url) ? cacheFirst(request) : networkFirst(request));
 });
+
+async function headOf(request) {
+  const cache = await caches.open(CACHE);
+  const kept = await cache.match(request.url);
+  return kept ? new Response(null, { headers: kept.headers }) : fetch(request);
+}
 
 async function cacheFirst(request) {
   const cache = await caches.open(CACHE);

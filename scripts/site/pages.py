@@ -10,6 +10,7 @@ from html import escape
 
 ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
 SWITCHER = re.compile(r'<a href="[^"]*" hreflang="(\w+)" class="md-select')
+ALIGNED = re.compile(r' style="text-align: (left|right|center);"')
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 CHARSET = '<meta charset="utf-8">'
 
@@ -25,7 +26,9 @@ def finished(html: str, *, root: str, url: str, lang: str) -> str:
     """
     addresses = {code: f"{root}{folder}{url}" for code, folder in FOLDERS.items()}
     addresses["x-default"] = addresses[FIRST]
-    return with_policy(with_switcher(with_alternates(html, addresses), url=url, lang=lang))
+    linked = with_switcher(with_alternates(html, addresses), url=url, lang=lang)
+    # Markdown aligns table cells by inline style, which the policy forbids.
+    return with_policy(ALIGNED.sub(r' class="cp-\1"', linked))
 
 
 def with_switcher(html: str, *, url: str, lang: str) -> str:

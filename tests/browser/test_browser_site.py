@@ -1,0 +1,118 @@
+"""The whole site in a real Chromium, both languages."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import LANGUAGES, PAGES, ROOT, Heard
+
+pytestmark = pytest.mark.browser
+AXE = (ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+both = pytest.mark.parametrize("folder", LANGUAGES.values(), ids=LANGUAGES.keys())
+every = pytest.mark.parametrize("path", PAGES, ids=[p.strip("/") or "home" for p in PAGES])
+RUN_AXE = "axe.run().then(r => r.violations.map(v => v.id + ' ' + v.nodes.map(n => n.target)))"
+
+
+@both
+@every
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(
+    chromium: Browser, base: str, folder: str, path: str, scheme: str
+) -> None:
+    """No page has an accessibility violation, in either language or scheme."""
+    context = chromium.new_context(color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{base}{folder}{path}")
+    page.evaluate(AXE)
+
+    assert page.evaluate(RUN_AXE) == []
+    context.close()
+
+
+@both
+@every
+def test_no_other_host_and_no_error(
+    page: Page, base: str, folder: str, path: str, heard: Heard
+) -> None:
+    """A page asks its own host for everything, and breaks none of its own rules."""
+    page.goto(f"{base}{folder}{path}")
+    page.mouse.wheel(0, 20_000)
+    page.wait_for_load_state("networkidle")
+    host = re.match(r"http://[^/]+", base)[0]
+
+    assert [url for url in heard.requests if not url.startswith((host, "data:", "blob:"))] == []
+    assert heard.errors == []
+
+
+@both
+@every
+def test_phone_width(chromium: Browser, base: str, folder: str, path: str) -> None:
+    """At 390 pixels nothing makes the page scroll sideways."""
+    context = chromium.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    page.goto(f"{base}{folder}{path}")
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+@both
+@every
+def test_alternates_are_absolute(page: Page, base: str, folder: str, path: str) -> None:
+    """``hreflang`` names both twins and a default, absolutely; the canonical address is one."""
+    page.goto(f"{base}{folder}{path}")
+    links = page.eval_on_selector_all(
+        "link[rel=alternate][hreflang]", "all => all.map(l => [l.hreflang, l.getAttribute('href')])"
+    )
+    found = dict(links)
+
+    assert set(found) == {"en", "zh", "x-default"}
+    assert found["en"] == found["x-default"]
+    assert found["en"].startswith("https://")
+    assert found["en"].endswith(path)
+    assert found["zh"] == found["en"].removesuffix(path) + f"zh/{path}"
+    assert page.get_attribute("link[rel=canonical]", "href") == found["zh" if folder else "en"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "words", "page_found"),
+    [
+        pytest.param("zh/", "前缀", "radix-attention/", id="zh prefix"),
+        pytest.param("zh/", "显存", "kv-cache/", id="zh memory"),
+        pytest.param("", "prefix", "radix-attention/", id="en prefix"),
+        pytest.param("", "bytes per token", "kv-cache/", id="en bytes"),
+    ],
+)
+def test_search(page: Page, base: str, folder: str, words: str, page_found: str) -> None:
+    """Each language has its own index, which finds the right page."""
+    page.goto(f"{base}{folder}")
+    page.click("[data-md-component=search-query]")
+    page.keyboard.type(words)
+    first = page.locator(".md-search-result__link")
+    expect(first.first).to_be_visible()
+    hrefs = [link.get_attribute("href") for link in first.all()]
+
+    assert any(f"{folder}{page_found}" in href for href in hrefs[:4])
+    assert all(("/zh/" in href) == bool(folder) for href in hrefs)
+
+
+def test_one_bilingual_page_for_missing_addresses(page: Page, base: str) -> None:
+    """An unknown address is answered in both languages, at any depth."""
+    reply = page.goto(f"{base}zh/no/such/page")
+
+    assert reply.status == 404
+    assert "there is no such page" in page.inner_text("main")
+    assert "没有这个页面" in page.inner_text("main")
+
+
+@both
+def test_schemes(page: Page, base: str, folder: str) -> None:
+    """Light and dark follow the system and differ."""
+    shades = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{base}{folder}")
+        shades.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    assert shades[0] != shades[1]
