@@ -13,7 +13,6 @@ from calculators.form import fields
 from calculators.latency.given import samples
 from calculators.latency.intervals import Interval, above_maximum, needed_for, stated
 from calculators.latency.quantiles import RULES
-from calculators.registry import Progress
 from calculators.show.blocks import (
     Axis,
     Block,
@@ -29,6 +28,7 @@ from calculators.show.blocks import (
     Step,
     Table,
 )
+from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
 
 HUNDRED = 100

@@ -17,8 +17,8 @@ from calculators.latency.comparability import Comparability, comparability
 from calculators.latency.compare import mann_whitney, ratio_of_medians
 from calculators.measurements.record import Measurement
 from calculators.measurements.result_file import LONGEST, SUFFIXES, in_field, quantity
-from calculators.registry import Progress
 from calculators.show.blocks import Block, Message, Notes, Number, Numbers, Result, Table
+from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
 
 MAIN = ("run_time", "ttft", "batch_latency", "e2e")

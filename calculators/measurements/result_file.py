@@ -12,9 +12,9 @@ from calculators.form import fields
 from calculators.form.errors import ParameterError
 from calculators.measurements.read import read_text
 from calculators.measurements.record import Figure, Measurement, Note, Reading
-from calculators.registry import Progress
 from calculators.show.blocks import Block, Cell, Message, Notes, Number, Numbers, Result, Section
 from calculators.show.blocks import Table as TableBlock
+from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
 
 SUFFIXES = (".json", ".jsonl", ".csv", ".txt", ".js")
