@@ -13,6 +13,7 @@ from typing import Literal
 
 from calculators.form.errors import ParameterError, excerpt
 from calculators.prefix.keys import TOKEN_BYTES, unpack
+from calculators.prefix.limits import at_least
 from calculators.prefix.rates import Outcome
 from calculators.prefix.trace import Trace
 
@@ -27,8 +28,8 @@ class BlockCache:
     """Blocks in eviction order; ``touch`` uses or inserts the blocks of a request in order."""
 
     def __init__(self, capacity: int | None) -> None:
-        if capacity is not None and capacity < 1:
-            raise ParameterError("capacity", "too_small", text=str(capacity), minimum=1)
+        if capacity is not None:
+            at_least("capacity", capacity, 1)
         self.capacity = capacity
         self.evictions = 0
 

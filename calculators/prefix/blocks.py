@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from calculators.form.errors import ParameterError
 from calculators.prefix.identity import Identity
 from calculators.prefix.invariants import require
+from calculators.prefix.limits import at_least
 
 
 class BlockPool:
@@ -21,8 +22,7 @@ class BlockPool:
     """
 
     def __init__(self, blocks: int) -> None:
-        if blocks < 1:
-            raise ParameterError("num_gpu_blocks", "too_small", text=str(blocks), minimum=1)
+        at_least("num_gpu_blocks", blocks, 1)
         self.references = [0] * blocks
         self.identities: list[Identity | None] = [None] * blocks
         self.free: OrderedDict[int, None] = OrderedDict.fromkeys(range(blocks))

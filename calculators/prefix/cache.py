@@ -10,6 +10,7 @@ from typing import Protocol
 
 from calculators.form.errors import ParameterError
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Namespace
+from calculators.prefix.limits import at_least
 from calculators.prefix.node import Node
 from calculators.prefix.policies import LRU, Policy
 from calculators.prefix.radix import RadixTree
@@ -82,8 +83,7 @@ class SglangCache:
     """SGLang's tree with a pool: what requests in flight computed is held beside the tree."""
 
     def __init__(self, capacity: int, *, page_size: int = 1, policy: Policy = LRU) -> None:
-        if capacity < page_size:
-            raise ParameterError("capacity", "too_small", text=str(capacity), minimum=page_size)
+        at_least("capacity", capacity, page_size)
         self.tree = RadixTree(page_size=page_size, policy=policy)
         self.capacity = capacity
         self.in_flight = 0

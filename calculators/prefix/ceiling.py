@@ -10,7 +10,7 @@ no real policy reaches it at capacities near the longest request.
 
 from heapq import heappop, heappush
 
-from calculators.form.errors import ParameterError
+from calculators.prefix.limits import at_least
 from calculators.prefix.segments import Segments
 
 NEVER = 1 << 40
@@ -18,8 +18,7 @@ NEVER = 1 << 40
 
 def ceiling(segments: Segments, capacity: int) -> tuple[int, ...]:
     """Blocks that each request reuses at best with ``capacity`` blocks."""
-    if capacity < 0:
-        raise ParameterError("capacity", "too_small", text=str(capacity), minimum=0)
+    at_least("capacity", capacity, 0)
     sizes = segments.sizes
     kept = [0] * len(sizes)
     coming = uses(segments)

@@ -7,8 +7,8 @@ is the LRU of single blocks (``block_policies``), not SGLang's tree, which evict
 from dataclasses import dataclass
 from itertools import accumulate
 
-from calculators.form.errors import ParameterError
 from calculators.prefix.block_policies import TouchOrder
+from calculators.prefix.limits import at_least
 from calculators.prefix.segments import Segments, segments_of
 from calculators.prefix.trace import Trace
 
@@ -27,8 +27,8 @@ class Curve:
 
     def at(self, capacity: int | None) -> tuple[int, int, int]:
         """Blocks, tokens, tokens with the last recomputed; None is unlimited."""
-        if capacity is not None and capacity < 0:
-            raise ParameterError("capacity", "too_small", text=str(capacity), minimum=0)
+        if capacity is not None:
+            at_least("capacity", capacity, 0)
         last = len(self.blocks) - 1
         index = last if capacity is None else min(capacity, last)
         return self.blocks[index], self.tokens[index], self.tokens_recomputed[index]

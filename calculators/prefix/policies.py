@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from calculators.form.errors import ParameterError, excerpt
+from calculators.prefix.limits import at_least
 
 if TYPE_CHECKING:
     from calculators.prefix.node import Node
@@ -73,8 +74,7 @@ def tail_optimised(threshold: int, next_prompt_estimate: int) -> Policy:
     SGLang refuses a threshold not above the estimate, since then nothing is ever beyond the
     budget and the policy is LRU (``arg_groups/kv_cache_hook.py``).
     """
-    if next_prompt_estimate < 0:
-        raise ParameterError("next_prompt_estimate", "too_small", text=str(next_prompt_estimate))
+    at_least("next_prompt_estimate", next_prompt_estimate, 0)
     if threshold <= next_prompt_estimate:
         raise ParameterError("threshold", "not_above_estimate", text=str(threshold))
     return Policy(

@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from calculators.form.errors import ParameterError
 from calculators.prefix.invariants import BrokenInvariantError
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key, Namespace, cut, shared_length
+from calculators.prefix.limits import at_least
 from calculators.prefix.node import (
     MOMENT,
     MOMENT_BITS,
@@ -48,8 +49,7 @@ class RadixTree:
         width: int = TOKEN_BYTES,
         partial_refresh: bool = True,
     ) -> None:
-        if page_size < 1:
-            raise ParameterError("page_size", "too_small", text=str(page_size), minimum=1)
+        at_least("page_size", page_size, 1)
         self.page_size = page_size
         self.policy = policy
         self.score = policy.score_in(width)

@@ -20,10 +20,10 @@ def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
 ) -> list[int]:
     """Match, lock, evict, insert and unlock each request in turn, in one walk; lengths in elements.
 
-    Never more than ``capacity`` elements are held; a request that does not fit is refused and
-    stores nothing. Returns what each request reused. The tree afterwards is the one that the five
-    calls leave (a test compares them): what the walk passed is locked until the insertion has
-    passed it too, so nobody sees that it is refreshed once and not twice.
+    Never more than ``capacity`` elements are held; a request that does not fit is refused: it
+    reuses and stores nothing. Returns what each request reused. The tree afterwards is the one
+    that the five calls leave (a test compares them): what the walk passed is locked until the
+    insertion has passed it too, so nobody sees that it is refreshed once and not twice.
     """
     # This is the hot loop of every replay, hence one function longer than others here, with the
     # work of RadixTree.add_leaf written out: calls would take a third of its time.
@@ -66,6 +66,7 @@ def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
             node.locks -= 1
         if excess > 0:
             tree.refused += 1
+            reused[-1] = 0
             tree.offer(node)
         elif at == usable:  # what may not be reused may still be there
             tree.offer(tree.insert_below(node, key, at, later, 0, 0).node)

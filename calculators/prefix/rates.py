@@ -7,6 +7,7 @@ cover those of rules/prefix.md section e. Every rate is computed from what each 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import fsum
 from typing import Literal
 
 from calculators.form.errors import ParameterError
@@ -53,12 +54,14 @@ class Definition:
     warmup: int = 0
 
 
-def rate(trace: Trace, outcome: Outcome, definition: Definition) -> Fraction | None:
-    """The rate under a definition, exactly; None if nothing was counted."""
+def rate(trace: Trace, outcome: Outcome, definition: Definition) -> Fraction | float | None:
+    """The rate under a definition; None if nothing was counted.
+
+    Pooled rates are exact; a mean of ratios is a float, since its exact denominator is endless.
+    """
     pairs = list(counted(trace, outcome, definition))
     if definition.average == "per_request":
-        total = sum((Fraction(found, of) for found, of in pairs if of), Fraction(0))
-        return total / len(pairs) if pairs else None
+        return fsum(found / of for found, of in pairs if of) / len(pairs) if pairs else None
     whole = sum(of for _, of in pairs)
     return Fraction(sum(found for found, _ in pairs), whole) if whole else None
 

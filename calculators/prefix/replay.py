@@ -1,7 +1,7 @@
 """A trace through SGLang's tree: what each request reused, at any capacity and policy."""
 
-from calculators.form.errors import ParameterError
 from calculators.prefix.keys import TOKEN_BYTES
+from calculators.prefix.limits import at_least
 from calculators.prefix.policies import LRU, Policy
 from calculators.prefix.radix import RadixTree
 from calculators.prefix.radix_serve import serve_all
@@ -25,8 +25,8 @@ def replay_tree(  # noqa: PLR0913 # each switch is a choice of the reader
     ``capacity`` and the outcome are in symbols of the trace: blocks of a block trace, tokens of a
     token trace. See ``Trace.visits`` for ``keep_last``.
     """
-    if capacity is not None and capacity < 1:
-        raise ParameterError("capacity", "too_small", text=str(capacity), minimum=1)
+    if capacity is not None:
+        at_least("capacity", capacity, 1)
     tree = RadixTree(page_size=page_size, policy=policy)
     visits = trace.visits(page_size=page_size, keep_last=keep_last, partial=partial)
     limit = UNLIMITED if capacity is None else capacity * TOKEN_BYTES

@@ -3,8 +3,9 @@
 Left out: session structure (a prefix says what is shared, whoever sent it) and the text itself.
 """
 
+from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Namespace, unpack
@@ -82,3 +83,40 @@ class Trace:
                 self.stored_keys(partial=partial), self.all_namespaces, strict=True
             )
         ]
+
+
+def in_blocks(trace: Trace, block_size: int) -> Trace:
+    """A token trace as block ids, chained like vLLM's: an id stands for all that is before it.
+
+    The partial block at the end gets an id too, as in the published traces. A trace that is in
+    blocks already stays as it is.
+    """
+    if trace.block_tokens > 1:
+        return trace
+    numbers: dict[tuple[object, ...], int] = {}
+    width = block_size * TOKEN_BYTES
+    keys = []
+    for key, namespace in zip(trace.keys, trace.all_namespaces, strict=True):
+        parent: object = namespace
+        ids = array("I")
+        for at in range(0, len(key), width):
+            parent = numbers.setdefault((parent, key[at : at + width]), len(numbers))
+            ids.append(parent)
+        keys.append(ids.tobytes())
+    return replace(trace, block_tokens=block_size, keys=tuple(keys), namespaces=())
+
+
+def reuse_gaps_ms(trace: Trace) -> tuple[float, ...]:
+    """For each request that finds anything in an unlimited cache: since when it lay unused.
+
+    The time from the last use of the deepest block that it finds; block traces only.
+    """
+    last_used: dict[int, float] = {}
+    gaps = []
+    for key, now in zip(trace.keys, trace.arrivals_ms, strict=True):
+        blocks = unpack(key)
+        known = [block for block in blocks if block in last_used]
+        if known:
+            gaps.append(now - last_used[known[-1]])
+        last_used.update(dict.fromkeys(blocks, now))
+    return tuple(gaps)

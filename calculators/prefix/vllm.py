@@ -8,6 +8,7 @@ from calculators.prefix.blocks import BlockPool
 from calculators.prefix.cache import Lease, Prompt, Sizes
 from calculators.prefix.identity import Identity, block_identities
 from calculators.prefix.keys import TOKEN_BYTES, unpack
+from calculators.prefix.limits import at_least
 from calculators.prefix.node import Node
 from calculators.prefix.rates import Outcome
 from calculators.prefix.trace import Trace
@@ -19,8 +20,7 @@ class VllmCache:
     """Full blocks with chained identities; at least one token of a prompt is computed."""
 
     def __init__(self, num_gpu_blocks: int, *, block_size: int = BLOCK_SIZE) -> None:
-        if block_size < 1:
-            raise ParameterError("block_size", "too_small", text=str(block_size), minimum=1)
+        at_least("block_size", block_size, 1)
         self.pool = BlockPool(num_gpu_blocks)
         self.block_size = block_size
 
@@ -120,6 +120,7 @@ def replay_pool(trace: Trace, num_gpu_blocks: int) -> Outcome:
         new = -(-trace.input_tokens[index] // trace.block_tokens) - len(hits)
         if pool.shortage(hits, new):
             refused += 1
+            runs[-1] = 0
             continue
         pool.hold(hits)
         blocks = hits + pool.take(new)

@@ -2,9 +2,9 @@
 
 Each cap says how many tokens are left after one rule; where the number falls, that rule is the
 cause. Engines: SGLang in pages, vLLM in blocks (784 tokens in some hybrid models, vllm #54607),
-LMCache in chunks of 256. Position is part of a prefix: text that stands elsewhere is never
-reused, so a shifted copy is reported apart. Left out: approximate reuse (CacheBlend), metrics
-windows, preemption.
+LMCache in chunks of 256, whose key at the commit read (rule 48) held neither adapter nor salt nor
+image. Position is part of a prefix: text that stands elsewhere is never reused, so a shifted copy
+is reported apart. Left out: approximate reuse (CacheBlend), metrics windows, preemption.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from calculators.form.errors import ParameterError
 from calculators.prefix.cache import Image, PrefixCache, Prompt, SglangCache
 from calculators.prefix.identity import block_identities
 from calculators.prefix.keys import TOKEN_BYTES, shared_length
+from calculators.prefix.limits import at_least
 from calculators.prefix.vllm import VllmCache
 
 type Engine = Literal["sglang", "vllm", "lmcache"]
@@ -88,14 +89,13 @@ def explain(
     earlier: Prompt, later: Prompt, setup: Setup, between: Sequence[Prompt] = ()
 ) -> Explanation:
     """Why ``later`` reuses what it does after ``earlier`` and the requests ``between``."""
-    if setup.unit < 1:
-        raise ParameterError("unit", "too_small", text=str(setup.unit), minimum=1)
+    at_least("unit", setup.unit, 1)
     if not len(earlier) or not len(later):
         raise ParameterError("prompt", "row_empty", row=1 if not len(earlier) else 2)
     unit = setup.unit
     shared = shared_tokens(earlier, later)
     named = shared if same_namespace(earlier, later, setup) else 0
-    pictured = min(named, images_agree(earlier, later))
+    pictured = min(named, images_agree(earlier, later)) if setup.engine != "lmcache" else named
     whole = pictured // unit * unit
     usable = min(whole, (len(later) - 1) // unit * unit)
     caps = [
@@ -117,7 +117,7 @@ def explain(
 
 
 def same_namespace(earlier: Prompt, later: Prompt, setup: Setup) -> bool:
-    """Whether the engine may share at all; LMCache's keys held no adapter and no salt (rule 48)."""
+    """Whether the engine may share at all."""
     return setup.engine == "lmcache" or earlier.namespace == later.namespace
 
 
@@ -133,9 +133,10 @@ def after_others(earlier: Prompt, later: Prompt, setup: Setup, between: Sequence
     """What an engine with the stated capacity still holds, found by running it."""
     longest = max(map(len, (earlier, later, *between)))
     capacity = setup.capacity or sum(map(len, (earlier, later, *between))) + setup.unit
-    if capacity < longest:
-        raise ParameterError("capacity", "too_small", text=str(capacity), minimum=longest)
+    at_least("capacity_tokens", capacity, longest)
     cache = cache_of(setup, capacity)
+    if setup.engine == "lmcache":
+        earlier, later, *between = (Prompt(tokens=p.tokens) for p in (earlier, later, *between))
     for prompt in (earlier, *between):
         lease = cache.begin(prompt)
         if lease is not None:

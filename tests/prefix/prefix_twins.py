@@ -168,10 +168,11 @@ class SlowTree:
         short = self.total + missing - capacity
         if missing and short > 0:
             short -= self.evict(short)
-        if not missing or short <= 0:
+        fits = not missing or short <= 0
+        if fits:
             self.insert(tokens, namespace)
         self.lock(node, -1)
-        return at
+        return at if fits else 0
 
     @property
     def total(self):

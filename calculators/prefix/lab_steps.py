@@ -1,0 +1,125 @@
+"""The step-by-step calculator: a small scenario, the tree after each operation."""
+
+from dataclasses import dataclass
+
+from calculators.form import fields
+from calculators.prefix import policies
+from calculators.prefix.scenario import SHIPPED
+from calculators.prefix.steps import Evicted, NodeView, Step, play
+from calculators.show.blocks import (
+    Block,
+    Cell,
+    Frame,
+    Frames,
+    Message,
+    Notes,
+    Number,
+    Numbers,
+    Result,
+    Table,
+)
+from calculators.show.progress import Progress
+from calculators.show.quantity import Quantity
+
+OWN = "own"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params:
+    """The form."""
+
+    scenario: str = fields.choice("branching", (*SHIPPED, OWN), group="scenario")
+    operations: str | None = fields.text(
+        longest=20_000, lines=10, group="scenario", when=("scenario", (OWN,))
+    )
+    policy: str = fields.choice("lru", policies.NAMES, labelled=False, group="cache")
+    threshold: int = fields.integer(
+        4, minimum=1, maximum=1000, group="cache", when=("policy", ("tlru",))
+    )
+    next_prompt_estimate: int = fields.integer(
+        1, minimum=0, maximum=1000, group="cache", when=("policy", ("tlru",))
+    )
+    page_size: int = fields.integer(1, minimum=1, maximum=16, group="cache")
+
+
+def solve(params: Params, _progress: Progress) -> Result:
+    """Play the scenario."""
+    text = (params.operations or "") if params.scenario == OWN else SHIPPED[params.scenario]
+    chosen = policies.policy(
+        params.policy,
+        threshold=params.threshold,
+        next_prompt_estimate=params.next_prompt_estimate,
+    )
+    steps = play(text, page_size=params.page_size, policy=chosen)
+    frames = tuple(Frame(caption=step.operation.text, blocks=blocks(step)) for step in steps)
+    return Result(
+        blocks=(Frames(id="steps", frames=frames),),
+        status=Message("status.done", {"count": len(steps), "total": steps[-1].total}),
+        data={"steps": len(steps)},
+    )
+
+
+def blocks(step: Step) -> tuple[Block, ...]:
+    """One step: what happened, the sizes, the tree."""
+    sizes = {"total": step.total, "evictable": step.evictable, "protected": step.protected}
+    return (
+        Notes(items=tuple(sentences(step))),
+        Numbers(
+            items=tuple(
+                Number(id=name, quantity=Quantity(value, "tokens")) for name, value in sizes.items()
+            )
+        ),
+        Table(
+            id="tree",
+            columns=("node", "namespace", "locks", "hits", "last_used", "state"),
+            rows=tuple(row(node) for node in step.nodes),
+        ),
+    )
+
+
+def sentences(step: Step) -> list[Message]:
+    """What the operation did, in words."""
+    operation = step.operation
+    found = []
+    if operation.kind in {"insert", "match", "lock"}:
+        asked = len(operation.words)
+        found.append(Message("step.matched", {"count": step.matched, "asked": asked}))
+    if operation.kind == "insert":
+        found.append(Message("step.added", {"count": step.added}))
+    if operation.kind in {"lock", "unlock"}:
+        found.append(Message(f"step.{operation.kind}", {"name": operation.name}))
+    if step.split is not None:
+        parts = {"upper": " ".join(step.split.upper), "lower": " ".join(step.split.lower)}
+        found.append(Message("step.split", parts))
+    if operation.kind == "evict":
+        found.append(Message("step.freed", {"count": step.freed, "asked": step.asked}))
+        found += [evicted(leaf) for leaf in step.evicted]
+    return found
+
+
+def evicted(leaf: Evicted) -> Message:
+    """Which leaf went and why that one."""
+    return Message(
+        "step.evicted" if leaf.runner_up else "step.evicted_only",
+        {
+            "path": " ".join(leaf.path),
+            "count": leaf.candidates,
+            "used": leaf.last_used,
+            "created": leaf.created,
+            "hits": leaf.hits,
+            "priority": leaf.priority,
+            "next": " ".join(leaf.runner_up or ()),
+        },
+    )
+
+
+def row(node: NodeView) -> tuple[Cell, ...]:
+    """A node as a row, indented by its depth."""
+    return (
+        "· " * node.depth + " ".join(node.words),
+        node.namespace,
+        Quantity(node.locks),
+        Quantity(node.hits),
+        Quantity(node.last_used),
+        Message(f"state.{node.state or 'same'}"),
+    )
