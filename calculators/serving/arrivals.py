@@ -7,10 +7,12 @@ correlation between lengths and times.
 
 import random
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
-from calculators.form.errors import ParameterError
+from calculators.serving.limits import within
 
 MICROSECONDS = 1_000_000
+SMALLEST = Fraction(1, 1_000_000)  # of rates, variations and durations
 
 type Gap = Callable[[random.Random], float]
 
@@ -26,15 +28,14 @@ def from_gaps(count: int, gap: Gap, seed: int) -> list[int]:
 
 def poisson(count: int, rate: float, seed: int) -> list[int]:
     """Independent arrivals, ``rate`` a second."""
-    check_rate(rate)
+    within("rate", rate, SMALLEST)
     return from_gaps(count, lambda draw: draw.expovariate(rate), seed)
 
 
 def bursty(count: int, rate: float, variation: float, seed: int) -> list[int]:
     """Gamma gaps with mean 1/rate and a coefficient of variation; 1 is Poisson, above it bursts."""
-    check_rate(rate)
-    if variation <= 0:
-        raise ParameterError("variation", "below_minimum", text=str(variation), minimum=0)
+    within("rate", rate, SMALLEST)
+    within("variation", variation, SMALLEST)
     shape = 1 / variation**2
     return from_gaps(count, lambda draw: draw.gammavariate(shape, 1 / (rate * shape)), seed)
 
@@ -44,9 +45,8 @@ def on_off(count: int, rate: float, on_s: float, off_s: float, seed: int) -> lis
 
     The mean rate is rate · on / (on + off).
     """
-    check_rate(rate)
-    if on_s <= 0:
-        raise ParameterError("on_s", "below_minimum", text=str(on_s), minimum=0)
+    within("rate", rate, SMALLEST)
+    within("on_s", on_s, SMALLEST)
     pause = round(off_s * MICROSECONDS)
     period = on_s * MICROSECONDS
     return [instant + pause * int(instant // period) for instant in poisson(count, rate, seed)]
@@ -54,18 +54,12 @@ def on_off(count: int, rate: float, on_s: float, off_s: float, seed: int) -> lis
 
 def uniform(count: int, rate: float) -> list[int]:
     """One request every 1/rate seconds."""
-    check_rate(rate)
+    within("rate", rate, SMALLEST)
     return [round(index * MICROSECONDS / rate) for index in range(count)]
 
 
 def scaled(instants: Sequence[int], factor: float) -> list[int]:
     """The same pattern at ``factor`` times the rate, from its first instant on."""
-    check_rate(factor)
+    within("rate_factor", factor, SMALLEST)
     first = instants[0] if instants else 0
     return [round((instant - first) / factor) for instant in instants]
-
-
-def check_rate(rate: float) -> None:
-    """Refuse a rate that is no rate. Raises ParameterError."""
-    if not 0 < rate < float("inf"):
-        raise ParameterError("rate", "below_minimum", text=str(rate), minimum=0)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from calculators.form.errors import ParameterError
+from calculators.serving.limits import within
 from calculators.serving.records import Outcome
 from calculators.serving.request import Request, Time, in_order
 
@@ -24,8 +24,7 @@ class Users:
     """
 
     def __init__(self, requests: Iterable[Request], users: int, think: Time) -> None:
-        if users < 1:
-            raise ParameterError("users", "below_minimum", text=str(users), minimum=1)
+        within("users", users, 1)
         self.think = think
         self.left = deque(requests)
         self.first = [
@@ -41,8 +40,7 @@ class Slots:
     """A schedule sent with at most ``limit`` requests in flight."""
 
     def __init__(self, requests: Iterable[Request], limit: int) -> None:
-        if limit < 1:
-            raise ParameterError("max_concurrency", "below_minimum", text=str(limit), minimum=1)
+        within("max_concurrency", limit, 1)
         planned = in_order(tuple(requests))
         self.intended = {request.id: request.arrival for request in planned}
         self.first = list(planned[:limit])

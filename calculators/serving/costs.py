@@ -5,9 +5,10 @@ kernel launch steps, padding, CUDA graph sizes, contention between layers.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol
 
-from calculators.form.errors import ParameterError
+from calculators.serving.limits import LARGEST, within
 from calculators.serving.request import Time
 
 
@@ -40,13 +41,9 @@ class Linear:
 
     def __post_init__(self) -> None:
         """Refuse negative terms and iterations that take no time. Raises ParameterError."""
-        for name in ("a", "b", "c", "d"):
-            if getattr(self, name) < 0:
-                raise ParameterError(
-                    name, "below_minimum", text=str(getattr(self, name)), minimum=0
-                )
-        if not self.a and not (self.b and self.c):
-            raise ParameterError("a", "no_time")
+        for name in ("b", "c", "d"):
+            within(name, getattr(self, name), 0)
+        within("a", self.a, 0 if self.b and self.c else Fraction(1, LARGEST))
 
     @property
     def reads_context(self) -> bool:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from calculators.form.errors import ParameterError
 from calculators.serving.costs import Cost
 from calculators.serving.engine import Engine, by_arrival, outcome
+from calculators.serving.limits import within
 from calculators.serving.records import Outcome, Run, Transfer
 from calculators.serving.request import Request, Time, in_order
 from calculators.serving.settings import Settings
@@ -44,13 +44,10 @@ class Split:
         """Refuse what cannot run. Raises ParameterError."""
         for name in ("prefill_workers", "decode_workers", "max_prefill_batch", "max_decode_seqs"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ParameterError(name, "below_minimum", text=str(value), minimum=1)
+            if value is not None:
+                within(name, value, 1)
         for name in ("x0", "x1"):
-            if getattr(self, name) < 0:
-                raise ParameterError(
-                    name, "below_minimum", text=str(getattr(self, name)), minimum=0
-                )
+            within(name, getattr(self, name), 0)
 
     @property
     def prefill_settings(self) -> Settings:

@@ -4,14 +4,27 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Protocol
 
+from calculators.serving import measured
 from calculators.serving.columns import Columns
 from calculators.serving.distribution import Distribution, distribution
+from calculators.serving.fit import fit
 from calculators.serving.load_params import Params
 from calculators.serving.request import Time
 from calculators.serving.slo import STATUSES, Slo
 from calculators.serving.steadiness import Steadiness
 from calculators.serving.tools import Tool
-from calculators.show.blocks import Axis, Cell, Message, Plot, Series, Table
+from calculators.show.blocks import (
+    Axis,
+    Cell,
+    Message,
+    Notes,
+    Number,
+    Numbers,
+    Plot,
+    Section,
+    Series,
+    Table,
+)
 from calculators.show.quantity import Quantity
 
 P50, P99 = Fraction(1, 2), Fraction(99, 100)
@@ -37,7 +50,7 @@ class Shown(Protocol):
 
 def policy_name(name: str) -> Message:
     """The label of a scheduler."""
-    return Message(f"option.policy.{name}")
+    return Message(f"policy.{name}")
 
 
 def ms(value: Time | None) -> Quantity | None:
@@ -200,6 +213,31 @@ def tool_table(tool: Tool, columns: Mapping[str, Columns]) -> Table:
         id="tool",
         columns=("policy", "metric", "mean", "p50", "p90", "p99"),
         rows=tuple(rows),
+        folded=True,
+    )
+
+
+def fit_section(text: str) -> Section:
+    """The line through the reader's points, and how far each point is from it."""
+    points = measured.points(text)
+    found = fit(points)
+    if found is None:
+        return Section(id="fit", blocks=(Notes(items=(Message("note.no_fit"),)),), folded=True)
+    numbers = (("a", found.a_us), ("b", found.b_us), ("c", found.c_us))
+    rows = tuple(
+        (Quantity(prefill), Quantity(decodes), Quantity(time, "us"), Quantity(residual, "us", 1))
+        for (prefill, decodes, time), residual in zip(points, found.residuals_us, strict=True)
+    )
+    return Section(
+        id="fit",
+        blocks=(
+            Numbers(
+                items=tuple(Number(id=f"fit_{n}", quantity=Quantity(v, "us")) for n, v in numbers)
+            ),
+            Table(
+                id="residuals", columns=("prefill_tokens", "decodes", "time", "residual"), rows=rows
+            ),
+        ),
         folded=True,
     )
 

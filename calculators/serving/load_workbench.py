@@ -31,7 +31,9 @@ from calculators.serving.load_params import (
 from calculators.serving.load_tables import (
     cdf_plot,
     chunk_plot,
+    fit_section,
     load_plot,
+    policy_name,
     policy_table,
     status_table,
     tool_table,
@@ -91,7 +93,7 @@ def solve(params: Params, progress: Progress) -> Result:
         status=Message(
             "status.best",
             {
-                "policy": Message(f"option.policy.{best}"),
+                "policy": policy_name(best),
                 "share": Quantity(
                     Fraction(100 * good_count(systems[best].columns, params), len(requests)),
                     "percent",
@@ -146,6 +148,8 @@ def blocks(
     if params.sweep and params.workload != "closed":
         yield load_plot(load_sweep(params, cost, progress), params)
         yield chunk_plot(chunk_sweep(params, cost, requests))
+    if params.cost == "table":
+        yield fit_section(params.table or "")
     yield Notes(items=tuple(notes(params, systems)))
 
 

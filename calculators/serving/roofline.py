@@ -1,17 +1,16 @@
-"""Iteration times from a model's size and a device's peaks, or from the reader's own points.
+"""Iteration times from a model's size and a device's peaks.
 
-Roofline: an iteration reads all weights once and the KV cache of the decoding sequences, and does
+An iteration reads all weights once and the KV cache of the decoding sequences, and does
 2 · parameters FLOP a token; the slower of the two counts, each at its efficiency, plus a fixed
 overhead. Leaves out attention FLOP, activations, communication between devices, mixture of
 experts (there the parameters read and used differ) and everything kernels lose beyond the one
 efficiency. Times are whole microseconds, rounded up.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from calculators.form.errors import ParameterError
+from calculators.serving.limits import within
 from calculators.serving.request import Time
 
 MICROSECONDS = 1_000_000
@@ -56,9 +55,7 @@ class Roofline:
     def __post_init__(self) -> None:
         """Refuse efficiencies that are none. Raises ParameterError."""
         for name in ("compute_efficiency", "memory_efficiency"):
-            value = getattr(self, name)
-            if not 0 < value <= 1:
-                raise ParameterError(name, "below_minimum", text=str(value), minimum=0, maximum=1)
+            within(name, getattr(self, name), Fraction(1, 1000), 1)
 
     @property
     def reads_context(self) -> bool:
@@ -87,51 +84,3 @@ class Roofline:
         """Time of one iteration in whole µs."""
         slower = max(self.compute_us(prefill + decodes), self.memory_us(context))
         return -int(-(slower + self.overhead_us) // 1)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fit:
-    """A linear model fitted to measured iterations. ``residuals_us`` are measured minus fitted."""
-
-    a_us: int
-    b_us: Fraction
-    c_us: Fraction
-    residuals_us: tuple[Fraction, ...]
-
-
-def fit(points: Sequence[tuple[int, int, Time]]) -> Fit:
-    """Least squares of ``a + b · prefill + c · decodes`` through (prefill, decodes, µs).
-
-    b and c are rounded to whole nanoseconds and a to µs, so that a run stays exact. Raises
-    ParameterError where the points do not determine the three, or a coefficient is negative.
-    """
-    rows = [(1, prefill, decodes) for prefill, decodes, _ in points]
-    times = [time for _, _, time in points]
-    matrix = [
-        [sum((Fraction(row[i] * row[j]) for row in rows), Fraction(0)) for j in range(3)]
-        + [sum((Fraction(row[i] * t) for row, t in zip(rows, times, strict=True)), Fraction(0))]
-        for i in range(3)
-    ]
-    a, b, c = solve(matrix)
-    a_us, b_us, c_us = round(a), Fraction(round(b * 1000), 1000), Fraction(round(c * 1000), 1000)
-    for name, value in (("a", a_us), ("b", b_us), ("c", c_us)):
-        if value < 0:
-            raise ParameterError("points", "negative_fit", text=name)
-    residuals = (Fraction(t) - a_us - b_us * p - c_us * d for p, d, t in points)
-    return Fit(a_us=a_us, b_us=b_us, c_us=c_us, residuals_us=tuple(residuals))
-
-
-def solve(matrix: list[list[Fraction]]) -> list[Fraction]:
-    """Gauss–Jordan elimination of three equations, exactly."""
-    for column in range(3):
-        pivot = next((r for r in range(column, 3) if matrix[r][column]), None)
-        if pivot is None:
-            raise ParameterError("points", "not_determined")
-        matrix[column], matrix[pivot] = matrix[pivot], matrix[column]
-        matrix[column] = [value / matrix[column][column] for value in matrix[column]]
-        for row in range(3):
-            if row != column:
-                factor = matrix[row][column]
-                pairs = zip(matrix[row], matrix[column], strict=True)
-                matrix[row] = [value - factor * above for value, above in pairs]
-    return [row[3] for row in matrix]

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Literal
 
 from calculators.form.errors import ParameterError
+from calculators.serving.limits import LARGEST, within
 from calculators.serving.request import Request, Time
 
 type PolicyName = Literal[
@@ -51,22 +52,14 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse what no engine could run. Raises ParameterError."""
         if self.policy in BUDGETED and self.token_budget is None:
-            raise ParameterError("token_budget", "missing")
-        for name in POSITIVE:
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ParameterError(name, "below_minimum", text=str(value), minimum=1)
-        for name in NOT_NEGATIVE:
-            value = getattr(self, name)
-            if value is not None and value < 0:
-                raise ParameterError(name, "below_minimum", text=str(value), minimum=0)
-        if self.num_blocks is not None and self.watermark_blocks >= self.num_blocks:
-            raise ParameterError(
-                "watermark_blocks",
-                "above_maximum",
-                text=str(self.watermark_blocks),
-                maximum=self.num_blocks - 1,
-            )
+            raise ParameterError("token_budget", "empty", minimum=1, maximum=LARGEST)
+        for least, names in ((1, POSITIVE), (0, NOT_NEGATIVE)):
+            for name in names:
+                value = getattr(self, name)
+                if value is not None:
+                    within(name, value, least)
+        if self.num_blocks is not None:
+            within("watermark_blocks", self.watermark_blocks, 0, self.num_blocks - 1)
 
     def reject_reason(self, request: Request, waiting: int) -> str | None:
         """Why a request is refused at arrival, or None. The order of the tests is part of it."""

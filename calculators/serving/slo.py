@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from calculators.form.errors import ParameterError
+from calculators.serving.limits import within
 from calculators.serving.records import Outcome, Status
 from calculators.serving.request import Time
 
@@ -29,8 +29,8 @@ class Slo:
         """Refuse negative limits. Raises ParameterError."""
         for name in ("ttft", "tpot", "e2e"):
             value = getattr(self, name)
-            if value is not None and value < 0:
-                raise ParameterError(f"slo_{name}", "below_minimum", text=str(value), minimum=0)
+            if value is not None:
+                within(f"slo_{name}", value, 0)
 
     def met(self, outcome: Outcome) -> bool:
         """Whether a request finished within every limit. One-token requests have no TPOT."""

@@ -65,9 +65,9 @@ def mooncake(text: str) -> Iterator[Request]:
         try:
             row = json.loads(line)
         except ValueError:
-            raise refused(number, line) from None
+            raise bad_row(number, line) from None
         if not isinstance(row, dict):
-            raise refused(number, line)
+            raise bad_row(number, line)
         yield Request(
             id=f"{number:07}",
             arrival=microseconds(number, str(row.get("timestamp")), Fraction(1, 1000)),
@@ -96,7 +96,7 @@ def table_row(
 ) -> Iterator[Request]:
     """One row of a CSV."""
     if len(row) < len(places):
-        raise refused(number, ",".join(row))
+        raise bad_row(number, ",".join(row))
     cells = {name: row[place].strip() for name, place in places.items()}
     when, prompt, output = COLUMNS[schema]
     own = cells if schema == "own" else {}
@@ -119,7 +119,7 @@ def clock(number: int, text: str) -> int:
     """Wall clock to µs from the year 0; the 7th decimal is rounded away."""
     found = CLOCK.fullmatch(text)
     if not found:
-        raise refused(number, text)
+        raise bad_row(number, text)
     year, month, day, hour, minute = map(int, found.groups()[:5])
     days = day_number(year, month, day)
     seconds = ((days * 24 + hour) * 60 + minute) * 60 + Fraction(found[6])
@@ -135,20 +135,20 @@ def day_number(year: int, month: int, day: int) -> int:
 def microseconds(number: int, text: str, scale: Fraction = Fraction(1)) -> int:
     """Seconds, or a scaled unit, to µs."""
     if not NUMBER.fullmatch(text):
-        raise refused(number, text)
+        raise bad_row(number, text)
     return round(Fraction(text) * scale * MICROSECONDS)
 
 
 def tokens(number: int, text: str, least: int) -> int:
     """A count of tokens; BurstGPT and others write some as 12.0."""
     if not NUMBER.fullmatch(text) or Fraction(text).denominator != 1:
-        raise refused(number, text)
+        raise bad_row(number, text)
     count = int(Fraction(text))
     if not least <= count <= MOST_TOKENS:
-        raise refused(number, text)
+        raise bad_row(number, text)
     return count
 
 
-def refused(number: int, text: str) -> ParameterError:
+def bad_row(number: int, text: str) -> ParameterError:
     """The row that cannot be used, and what stands in it."""
     return ParameterError(FIELD, "bad_row", row=number, text=excerpt(text))

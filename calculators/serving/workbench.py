@@ -58,6 +58,10 @@ class Params:
     block_size: int = fields.integer(2, minimum=1, maximum=1024, group="memory")
     num_blocks: int | None = fields.integer(None, minimum=1, maximum=100_000, group="memory")
     max_queue: int | None = fields.integer(None, minimum=0, maximum=1000, group="memory")
+    max_num_batched_tokens: int | None = fields.integer(
+        None, minimum=1, maximum=100_000, group="policy"
+    )
+    horizon: int | None = fields.integer(None, minimum=0, maximum=1_000_000, group="requests")
     x0: int = fields.integer(2, minimum=0, maximum=1000, group="link")
     x1: int = fields.integer(0, minimum=0, maximum=1000, group="link")
     link: str = fields.choice("parallel", ("parallel", "serial"), group="link")
@@ -116,6 +120,8 @@ def settings_of(name: PolicyName, params: Params) -> Settings:
         block_size=params.block_size,
         num_blocks=params.num_blocks,
         max_queue=params.max_queue,
+        max_num_batched_tokens=params.max_num_batched_tokens if name == "prefill_first" else None,
+        horizon=params.horizon,
     )
 
 
@@ -130,6 +136,7 @@ def split_of(params: Params) -> Split:
         max_queue=params.max_queue,
         block_size=params.block_size,
         num_blocks=params.num_blocks,
+        horizon=params.horizon,
     )
 
 

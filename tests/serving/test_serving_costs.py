@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from calculators.form.errors import ParameterError
 from calculators.serving import engine, fast, measured
 from calculators.serving.costs import Linear
-from calculators.serving.roofline import DEVICES, Roofline, Shape, fit
+from calculators.serving.fit import fit
+from calculators.serving.roofline import DEVICES, Roofline, Shape
 
 LLAMA = Shape(parameters=6_738_000_000, bytes_per_parameter=Fraction(2), kv_bytes_per_token=524_288)
 TABLE = "prefill_tokens,decodes,time_us\n0,1,100\n0,11,200\n100,1,300\n100,11,400\n"
@@ -75,7 +76,6 @@ def test_fit_finds_the_line():
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        pytest.param(lambda: fit([(0, 1, 5), (0, 2, 6)]), "not_determined", id="two points"),
         pytest.param(
             lambda: measured.measured(measured.points(TABLE[:-11])), "missing_point", id="a hole"
         ),
@@ -83,11 +83,11 @@ def test_fit_finds_the_line():
         pytest.param(lambda: measured.points(TABLE + "1,2\n"), "bad_row", id="short row"),
         pytest.param(
             lambda: Roofline(shape=LLAMA, device=DEVICES[0], compute_efficiency=Fraction(0)),
-            "below_minimum",
+            "too_small",
             id="efficiency 0",
         ),
-        pytest.param(lambda: Linear(a=0, b=0, c=1), "no_time", id="free iterations"),
-        pytest.param(lambda: Linear(a=-1, b=0, c=1), "below_minimum", id="negative"),
+        pytest.param(lambda: Linear(a=0, b=0, c=1), "too_small", id="free iterations"),
+        pytest.param(lambda: Linear(a=-1, b=0, c=1), "too_small", id="negative"),
     ],
 )
 def test_bad_cost_models_are_refused(make, reason):
@@ -96,3 +96,9 @@ def test_bad_cost_models_are_refused(make, reason):
         make()
 
     assert reason == caught.value.reason
+
+
+def test_fit_of_too_few_points_is_none():
+    """Two points, or points on one decode count, determine no plane."""
+    assert fit([(0, 1, 5), (0, 2, 6)]) is None
+    assert fit([(0, 1, 5), (5, 1, 6), (9, 1, 7)]) is None
