@@ -133,6 +133,7 @@ class RadixTree:
             node = self.add_leaf(node, key[at:end], now + 2)
             node.hits = int(end > inserted)
             node.priority = priority
+            self.enqueue(node)
         return Match(present, node)
 
     def lock(self, node: Node) -> int:
@@ -272,7 +273,7 @@ class RadixTree:
         return upper
 
     def add_leaf(self, parent: Node, key: Key, now: int) -> Node:
-        """Hang a new leaf under a node."""
+        """Hang a new leaf under a node; the caller queues it, once its score is known."""
         head = self.head(key, 0)
         leaf = Node(key, head, parent, parent.depth + len(key), now)
         if parent.children is None:
@@ -283,7 +284,6 @@ class RadixTree:
         self.size += len(key)
         if self.policy.beyond is not None:
             raise_history(leaf)
-        self.enqueue(leaf)
         return leaf
 
     def offer(self, node: Node) -> None:

@@ -23,7 +23,8 @@ def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
     Never more than ``capacity`` elements are held; a request that does not fit is refused: it
     reuses and stores nothing. Returns what each request reused. The tree afterwards is the one
     that the five calls leave (a test compares them): what the walk passed is locked until the
-    insertion has passed it too, so nobody sees that it is refreshed once and not twice.
+    insertion has passed it too, so nobody sees that it is refreshed once and not twice. All
+    requests have priority 0; in a tree with nodes below 0 those would stay below.
     """
     # This is the hot loop of every replay, hence one function longer than others here, with the
     # work of RadixTree.add_leaf written out: calls would take a third of its time.
