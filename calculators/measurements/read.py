@@ -121,6 +121,6 @@ def read_source(source: Source) -> Reading:
 def read_text(text: str, name: str = "", *, progress: Progress | None = None) -> Reading:
     """The reading of a file's text. Raises ParameterError."""
     source = open_text(text, name, progress=progress)
-    if source.first is None and YAML_REPORT.search(source.head):
+    if source.first is None and source.refusal is None and YAML_REPORT.search(source.head):
         source = open_value(yaml_subset.read(source.text), source.text, name)
     return read_source(source)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from calculators.form.errors import ParameterError
+from calculators.form.nesting import nests_deeper
 from calculators.measurements.record import Note
 from calculators.measurements.scan import Document, Progress, Start, decoder, scan
 
@@ -106,8 +107,7 @@ def open_text(
     notes: list[Note] = []
     text = text.removeprefix("\ufeff")
     try:
-        first = next(scan(text, Start(), notes, decoder(progress)), None)
-        refusal = None
+        first, refusal = first_document(text, notes, progress), None
     except ParameterError as error:
         first, refusal = None, error
     return Source(
@@ -119,6 +119,13 @@ def open_text(
         progress=progress,
         refusal=refusal,
     )
+
+
+def first_document(text: str, notes: list[Note], progress: Progress | None) -> Document | None:
+    """The first JSON document. Raises ParameterError for JSON that is broken or too deep."""
+    if nests_deeper(text):  # in the browser the parser itself would end without an exception
+        raise ParameterError("file", "too_deep", line=1)
+    return next(scan(text, Start(), notes, decoder(progress)), None)
 
 
 def open_value(value: Any, text: str, name: str = "") -> Source:

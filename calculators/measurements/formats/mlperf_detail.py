@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from calculators.form.nesting import nests_deeper
 from calculators.measurements.record import Measurement, Note, Reading, measured
 from calculators.measurements.shapes import at
 from calculators.measurements.sheet import Sheet
@@ -73,7 +74,7 @@ def events(text: str, broken: list[int]) -> Iterator[tuple[int, Mapping[str, Any
     """Each event with its line number counted from 0."""
     for number, line in enumerate(text.splitlines()):
         before, mark, body = line.partition(MARK)
-        if not mark or before.strip():
+        if not mark or before.strip() or nests_deeper(body):
             continue
         try:
             event = json.loads(body)
