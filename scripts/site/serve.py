@@ -28,6 +28,7 @@ TYPES = {
     ".png": "image/png",
 }
 CODINGS = {"br": ".br", "gzip": ".gz"}
+ACCEPTED = re.compile(r"(\w+)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+)?\s*(?:,|$)")
 HASHED = re.compile(r"[-.][0-9a-f]{8,}\b|/runtime/")
 
 
@@ -64,12 +65,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def locate(self, name: str) -> Path | None:
         """The file of a name within the site, never outside it."""
         wanted = posixpath.normpath(f"/{name}").lstrip("/")
-        path = (self.site / wanted).resolve()
-        if "\0" in name or not path.is_relative_to(self.site):
+        folder = name.endswith("/") or not name
+        try:
+            path = (self.site / wanted).resolve()
+            if not path.is_relative_to(self.site):
+                return None
+            if path.is_dir() and not folder:
+                return path
+            path = path / "index.html" if folder else path
+            return path if path.is_file() else None
+        except (OSError, ValueError):  # longer than a name may be; a NUL
             return None
-        if path.is_dir():
-            return path / "index.html" if name.endswith("/") or not name else path
-        return path if path.is_file() else None
 
     def redirect(self, where: str) -> None:
         """Send the reader to another address of this site."""
@@ -87,7 +93,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", TYPES.get(path.suffix, "application/octet-stream"))
         self.send_header("Content-Length", str(chosen.stat().st_size))
-        lasting = HASHED.search(self.path) is not None and status is HTTPStatus.OK
+        lasting = HASHED.search(urlsplit(self.path).path) and status is HTTPStatus.OK
         self.send_header(
             "Cache-Control", "public, max-age=31536000, immutable" if lasting else "no-cache"
         )
@@ -101,7 +107,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def best(self, path: Path) -> tuple[str, Path]:
         """The coding to use, and the file that has it."""
-        accepted = self.headers.get("Accept-Encoding", "")
+        accepted = re.findall(ACCEPTED, self.headers.get("Accept-Encoding", "").lower())
         for coding, suffix in CODINGS.items():
             packed = path.with_name(path.name + suffix)
             if coding in accepted and packed.is_file():
