@@ -26,7 +26,7 @@ def verdicts_of(path: Path) -> Iterator[Verdict]:
     """The verdicts of one case file; a file of no known format is one "not run"."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         yield unknown(path, f"cannot be read as JSON: {error}")
         return
     for adapter in adapters():
