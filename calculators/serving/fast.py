@@ -27,7 +27,6 @@ from calculators.serving.trace import (
     REJECTED,
     TIMEOUT,
     WAITING,
-    Stay,
     Trace,
 )
 
@@ -90,6 +89,7 @@ class Core:
         self.growing = self.limited and settings.policy not in RESERVING
         self.residues = [0] * self.size  # decoding requests by the counter that needs a block
         self.prefixes: dict[str, int] = {}
+        self.stayed: dict[int, int] = {}  # tokens shown before the stay in the batch that runs
         self.decoding = 0
         self.context = 0
         self.number = 0  # decode iterations so far
@@ -97,8 +97,7 @@ class Core:
     def simulate(self) -> Trace:
         """Run to the end or to the horizon."""
         self.loop()
-        self.trace.clock.seal()
-        self.trace.last_number = self.number
+        self.trace.seal(self.number)
         horizon = self.settings.horizon
         if horizon is not None:
             self.settle(horizon, late=0)
@@ -494,12 +493,10 @@ class Core:
         """Write down which tokens came in the stay that ends."""
         trace = self.trace
         tokens = trace.shown[index] + self.number - trace.joined[index]
-        stays = trace.earlier.setdefault(index, [])
-        before = sum(stay.tokens for stay in stays)
         shown_at = trace.resumed.get(index, trace.first_token[index])
-        if shown_at is not None:
-            stays.append(Stay(shown_at, trace.joined[index], tokens - before))
-        trace.shown[index] = tokens
+        before = self.stayed.get(index, 0)
+        trace.ended_stays += (index, shown_at, trace.joined[index], tokens - before)
+        self.stayed[index] = trace.shown[index] = tokens
 
     def drop_head(self, index: int, whole: int, longest: int | None, now: Time) -> bool:
         """Take a head out of the queue that timed out or can never be prefilled again."""

@@ -122,8 +122,7 @@ def decode(ready: Sequence[tuple[Time, int]], trace: Trace, split: Split, cost: 
         number += count
         while finishing and finishing[0][0] == number:
             trace.end[heapq.heappop(finishing)[1]] = now
-    trace.clock.seal()
-    trace.last_number = number
+    trace.seal(number)
     if from_decode:
         for _, index in ready:
             trace.first_token[index] = trace.clock.at(trace.joined[index])

@@ -23,7 +23,6 @@ from calculators.serving.trace import (
     PREFILLING,
     REJECTED,
     WAITING,
-    Stay,
     Trace,
 )
 
@@ -49,8 +48,7 @@ def run(requests: Iterable[Request], settings: Settings, cost: Cost) -> Trace:
     """The run, as columns."""
     core = Core(in_order(tuple(requests)), settings, cost)
     core.loop()
-    core.trace.clock.seal()
-    core.trace.last_number = core.number
+    core.trace.seal(core.number)
     return core.trace
 
 
@@ -81,6 +79,7 @@ class Core:
         self.limited = settings.num_blocks is not None
         self.free = settings.num_blocks or 0
         self.residues = [0] * self.size
+        self.stayed: dict[int, int] = {}  # tokens shown before the stay in the batch that runs
         self.future = 0  # output tokens that the running requests may still make
         self.unit = self.ratio = self.decay = self.lowest = 0
         self.set_ratio(settings.new_token_ratio)
@@ -322,11 +321,10 @@ class Core:
         shown = self.shown_now(index)
         self.future -= self.requests[index].output - shown
         trace.recomputed[index] += self.leave(index)
-        stays = trace.earlier.setdefault(index, [])
-        tokens = shown - sum(stay.tokens for stay in stays)
         shown_at = trace.resumed.get(index, trace.first_token[index])
-        stays.append(Stay(shown_at or 0, trace.joined[index], tokens))
-        trace.shown[index] = shown
+        before = self.stayed.get(index, 0)
+        trace.ended_stays += (index, shown_at, trace.joined[index], shown - before)
+        self.stayed[index] = trace.shown[index] = shown
         trace.status[index] = WAITING
         trace.preemptions[index] += 1
         trace.moves += (self.now, 1)

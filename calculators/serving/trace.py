@@ -59,7 +59,7 @@ class Clock:
 class Stay:
     """Tokens of one stay in the batch: one at the end of a prefill, then one an iteration."""
 
-    shown_at: Time
+    shown_at: Any
     joined: int
     tokens: int
 
@@ -69,7 +69,9 @@ class Trace:
     """The columns of a run, by index of request. ``shown`` counts tokens.
 
     ``moves`` alternates instants and changes of the queue's length by preemptions and resumptions.
-    Flat lists, because thousands of small tuples would keep the garbage collector busy.
+    ``ended_stays`` holds index, first instant, number at the join and tokens of every stay in the
+    batch that a preemption ended. Flat lists, because thousands of small tuples would keep the
+    garbage collector busy.
     """
 
     requests: list[Request]
@@ -87,7 +89,15 @@ class Trace:
     recomputed: Counter[int] = field(default_factory=Counter)
     cached: Counter[int] = field(default_factory=Counter)
     last_number: int = 0
+    ended_stays: list[Any] = field(default_factory=list)
     moves: list[Any] = field(default_factory=list)
+
+    def seal(self, number: int) -> None:
+        """Make the indices, once the run is over after so many decode iterations."""
+        self.last_number = number
+        self.clock.seal()
+        for index, shown_at, joined, tokens in batched(self.ended_stays, 4, strict=True):
+            self.earlier.setdefault(index, []).append(Stay(shown_at, joined, tokens))
 
     def stays(self, index: int) -> list[Stay]:
         """The stays of a request in the batch, in order."""
