@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from calculators.form.errors import ParameterError, excerpt
+from calculators.form.nesting import nests_deeper
 
 LONGEST = 2_000_000  # characters; the longest real config.json known is 37 KB
 LONGEST_NUMBER = 40  # digits; longer ones stay text, and fail only if the key is used
@@ -31,6 +32,8 @@ def parse_config(field: str, text: str) -> Mapping[str, Any]:
 
 def parse_json(field: str, text: str) -> Any:
     """Any JSON value; NaN and infinities are read, since only a key that is used matters."""
+    if nests_deeper(text):
+        raise ParameterError(field, "too_deep")
     try:
         return json.loads(text, parse_int=short_int)
     except json.JSONDecodeError as error:
@@ -40,8 +43,6 @@ def parse_json(field: str, text: str) -> Any:
         raise ParameterError(
             field, reason, line=error.lineno, column=error.colno, text=near
         ) from None
-    except RecursionError:
-        raise ParameterError(field, "too_deep") from None
 
 
 def short_int(digits: str) -> int | str:

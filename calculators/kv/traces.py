@@ -13,6 +13,7 @@ from functools import partial
 from typing import Literal
 
 from calculators.form.errors import ParameterError, excerpt
+from calculators.form.nesting import nests_deeper
 
 type Format = Literal["azure", "mooncake", "burstgpt", "histogram", "list"]
 
@@ -108,9 +109,11 @@ def json_lines(field: str, lines: list[str]) -> Iterator[tuple[Shape, int]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
+        if nests_deeper(line):
+            raise row_error(field, number, line)
         try:
             row = json.loads(line, parse_int=str)
-        except (ValueError, RecursionError):
+        except ValueError:
             raise row_error(field, number, line) from None
         if not isinstance(row, dict) or "input_length" not in row:
             raise row_error(field, number, line)

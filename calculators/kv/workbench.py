@@ -5,19 +5,23 @@ sharding, sharing of prefixes, block rounding and every other thing an engine ad
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from calculators.form import fields
-from calculators.form.errors import ParameterError
 from calculators.form.lengths import Lengths, Run
-from calculators.kv.catalogue import MODELS
-from calculators.kv.config import Reading, read_config
 from calculators.kv.dtypes import DTYPES, Dtype, dtype
-from calculators.kv.layers import Cache, Stack, full
-from calculators.kv.models import Model
-from calculators.kv.notation import cache_text, from_text, to_text
+from calculators.kv.layers import Cache
+from calculators.kv.notation import cache_text
 from calculators.kv.payload import Factor, Payload, Term, payload, per_token
-from calculators.registry import Progress
+from calculators.kv.shape import (
+    Shape,
+    ShapeParams,
+    shape_facts,
+    shape_of,
+    shape_remarks,
+    short_values,
+)
+from calculators.kv.wording import product_of, term_name
 from calculators.show.blocks import (
     Axis,
     Block,
@@ -28,64 +32,28 @@ from calculators.show.blocks import (
     Numbers,
     Plot,
     Result,
-    Section,
     Series,
     Step,
     Table,
 )
+from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity, Value
 
 MOST_TOKENS = 10**12
 MOST_SEQUENCES = 10**9
 GIB = 2**30
 CURVE_POINTS = 24
-LONGEST_FACT = 120  # characters shown of a value, such as a list of layer types
 
 
 @dataclass(frozen=True, kw_only=True)
-class Params:
-    """The form. Exactly one source gives the shape of the cache."""
+class Params(ShapeParams):
+    """The form: a shape, the cache's type, and which sequences are kept."""
 
-    source: str = fields.choice("typed", ("typed", "model", "config", "stack"), group="shape")
-    layers: int = fields.integer(
-        32, minimum=1, maximum=10_000, group="shape", when=("source", ("typed",))
-    )
-    kv_heads: int = fields.integer(
-        8, minimum=1, maximum=100_000, group="shape", when=("source", ("typed",))
-    )
-    head_dim: int = fields.integer(
-        128, minimum=1, maximum=1_000_000, group="shape", when=("source", ("typed",))
-    )
-    model: str = fields.choice(
-        "Qwen/Qwen3-8B",
-        tuple(MODELS),
-        labelled=False,
-        group="shape",
-        when=("source", ("model",)),
-    )
-    config: str | None = fields.text(
-        longest=2_000_000,
-        suffixes=(".json",),
-        group="shape",
-        shared=False,
-        when=("source", ("config",)),
-    )
-    stack: str | None = fields.text(group="shape", lines=2, when=("source", ("stack",)))
     dtype: str = fields.choice("bfloat16", tuple(DTYPES), labelled=False, group="load")
     tokens: Lengths = fields.lengths(
         "8192", maximum=MOST_TOKENS, maximum_count=MOST_SEQUENCES, group="load"
     )
     sequences: int = fields.integer(4, minimum=1, maximum=MOST_SEQUENCES, group="load")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shape:
-    """What is cached, and how that is known. ``reading`` is there where a config was read."""
-
-    stack: Stack
-    model: Dtype | None = None
-    reading: Reading | None = None
-    known: Model | None = None
 
 
 def solve(params: Params, progress: Progress) -> Result:
@@ -100,38 +68,6 @@ def solve(params: Params, progress: Progress) -> Result:
         status=Message("status.total", {"total": Quantity(total.bytes, "bytes")}),
         values=short_values(params, shape),
     )
-
-
-def shape_of(params: Params) -> Shape:
-    """The stack of the chosen source."""
-    if params.source == "typed":
-        return Shape(stack=full(params.layers, params.kv_heads, params.head_dim))
-    if params.source == "model":
-        known = MODELS[params.model]
-        return Shape(stack=known.stack, model=own_dtype(known.dtype), known=known)
-    if params.source == "stack":
-        return Shape(stack=from_text("stack", needed("stack", params.stack)))
-    reading = read_config(needed("config", params.config))
-    return Shape(stack=reading.stack, model=own_dtype(reading.dtype), reading=reading)
-
-
-def own_dtype(name: str | None) -> Dtype | None:
-    """The model's own type, where it is stated."""
-    return dtype("config", name) if name else None
-
-
-def needed(field: str, text: str | None) -> str:
-    """The text of a field that its source cannot do without."""
-    if text is None:
-        raise ParameterError(field, "empty_text")
-    return text
-
-
-def short_values(params: Params, shape: Shape) -> dict[str, str]:
-    """What a shared address says in place of a whole config."""
-    if params.source != "config":
-        return {}
-    return {"source": "stack", "stack": to_text(shape.stack)}
 
 
 def lengths_of(params: Params) -> Lengths:
@@ -153,7 +89,7 @@ def blocks(
     yield layer_table(total)
     yield growth(shape, kv, lengths)
     if shape.reading is not None:
-        yield facts(shape.reading)
+        yield shape_facts(shape.reading)
 
 
 def figures(shape: Shape, kv: Dtype, lengths: Lengths, total: Payload) -> Numbers:
@@ -177,7 +113,9 @@ def product(total: Payload) -> Derivation:
     """The multiplication written out, a line for each kind of cache, and their sum."""
     steps = tuple(
         Step(
-            label=Message("step.cache", {"cache": cache_text(term.cache)}),
+            label=Message(
+                "step.cache", {"cache": term_name(term), "product": product_of(term.factors)}
+            ),
             expression=f"{term.expression} = {term.bytes} bytes",
             quantity=Quantity(term.bytes, "bytes"),
         )
@@ -199,29 +137,23 @@ def remarks(params: Params, shape: Shape, lengths: Lengths) -> Iterator[Message]
     """What qualifies the figure."""
     if lengths is params.tokens and lengths.sequences != params.sequences:
         yield Message("note.list_counts", {"count": lengths.sequences, "field": params.sequences})
-    if shape.known is not None:
-        yield Message("note.source", asdict(shape.known))
-    if shape.reading is None:
-        return
-    for assumption in shape.reading.assumptions:
-        yield Message(f"assumption.{assumption.name}", {"key": assumption.key})
-    if shape.reading.draft.layers:
-        yield Message("note.draft", {"count": len(shape.reading.draft.layers)})
+    yield from shape_remarks(shape)
 
 
 def layer_table(total: Payload) -> Table:
     """A row for each kind of cache: how many layers, what one token adds, all its bytes."""
     return Table(
         id="layers",
-        columns=("cache", "layers", "elements", "bytes"),
+        columns=("cache", "notation", "layers", "elements", "bytes"),
         rows=tuple(layer_row(term) for term in total.terms),
     )
 
 
-def layer_row(term: Term) -> tuple[str | Quantity, ...]:
+def layer_row(term: Term) -> tuple[Message | str | Quantity, ...]:
     """One row of the table."""
     return (
-        cache_text(term.cache) if term.part == "rows" else f"{cache_text(term.cache)} {term.part}",
+        term_name(term),
+        cache_text(term.cache),
         Quantity(term.layers),
         Quantity(per_layer_elements(term.cache, term.factors)),
         Quantity(term.bytes, "bytes"),
@@ -256,11 +188,3 @@ def growth(shape: Shape, kv: Dtype, lengths: Lengths) -> Plot:
             "size": Quantity(int(points[-1][1] * GIB), "bytes"),
         },
     )
-
-
-def facts(reading: Reading) -> Section:
-    """Every key of the config that the answer rests on, and those that it ignored."""
-    rows = tuple((key, str(value)[:LONGEST_FACT]) for key, value in reading.facts.items())
-    ignored = Message("note.ignored", {"keys": ", ".join(reading.ignored) or "–"})
-    table = Table(id="config", columns=("key", "value"), rows=rows)
-    return Section(id="config", blocks=(table, Notes(items=(ignored,))), folded=True)

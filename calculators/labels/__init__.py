@@ -12,12 +12,16 @@ from types import MappingProxyType
 from calculators.show.labels import Labels, Language, flatten
 
 SHARED = "shared"
+FAMILIES = ("kv",)  # whose wording the calculators named after it share
 
 
 @cache  # reading TOML takes longer than most answers
 def load(calculator: str, lang: Language) -> Labels:
-    """The labels of a calculator together with the shared ones."""
-    return Labels(lang, MappingProxyType({**read(SHARED, lang), **read(calculator, lang)}))
+    """The labels of a calculator, those of its family (``kv`` of ``kv-log``) and the shared ones."""
+    family = calculator.partition("-")[0]
+    names = [SHARED, *([family] if family in FAMILIES else []), calculator]
+    texts = {key: text for name in names for key, text in read(name, lang).items()}
+    return Labels(lang, MappingProxyType(texts))
 
 
 def read(name: str, lang: Language) -> dict[str, str]:
