@@ -119,6 +119,7 @@ class Params:
     tool: str = fields.choice(
         TOOLS[0].name, tuple(tool.name for tool in TOOLS), labelled=False, group="slo"
     )
+    warm_up_percent: int = fields.integer(10, minimum=0, maximum=90, group="slo")
     sweep: bool = fields.switch(default=True, group="slo")
 
     @property

@@ -11,7 +11,7 @@ from calculators.serving.fit import fit
 from calculators.serving.load_params import Params
 from calculators.serving.request import Time
 from calculators.serving.slo import STATUSES, Slo
-from calculators.serving.steadiness import Steadiness
+from calculators.serving.steadiness import Steadiness, warm_up
 from calculators.serving.tools import Tool
 from calculators.show.blocks import (
     Axis,
@@ -130,6 +130,25 @@ def status_row(name: str, columns: Columns) -> tuple[Cell, ...]:
         Quantity(columns.preemptions),
         percent(columns.recomputed, computed),
     )
+
+
+def window_table(systems: Mapping[str, Shown], share: Fraction) -> Table:
+    """The cold start, the first ``share`` of the arrivals, apart from the rest."""
+    return Table(
+        id="window",
+        columns=("policy", "cold_requests", "cold_p50", "cold_p99", "rest_p50", "rest_p99"),
+        rows=tuple(window_row(name, system.columns, share) for name, system in systems.items()),
+        folded=True,
+    )
+
+
+def window_row(name: str, columns: Columns, share: Fraction) -> tuple[Cell, ...]:
+    """TTFT of one scheduler in both windows."""
+    cold, rest = warm_up(columns, share)
+    ttft = columns.ttft
+    parts = [known([ttft[index] for index in window]) for window in (cold, rest)]
+    cells = [ms(part.percentile(at)) for part in parts for at in (P50, P99)]
+    return (policy_name(name), Quantity(len(cold)), *cells)
 
 
 def cdf_plot(name: str, distributions: Mapping[str, Distribution]) -> Plot:

@@ -38,6 +38,7 @@ from calculators.serving.load_tables import (
     status_table,
     tool_table,
     warnings,
+    window_table,
 )
 from calculators.serving.request import Request
 from calculators.serving.steadiness import Steadiness, steadiness
@@ -141,6 +142,8 @@ def blocks(
     if found := tuple(warnings({name: system.steady for name, system in systems.items()})):
         yield Notes(items=found, kind="warning")
     yield status_table(systems, params.slo)
+    if params.warm_up_percent:
+        yield window_table(systems, Fraction(params.warm_up_percent, 100))
     yield cdf_plot("ttft_cdf", {name: system.ttft for name, system in systems.items()})
     yield cdf_plot("itl_cdf", {name: system.gaps for name, system in systems.items()})
     tool = next(tool for tool in TOOLS if tool.name == params.tool)

@@ -10,8 +10,7 @@ run can hide both, and a run that starts empty needs its first part cut off (``w
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
-from statistics import fmean, variance
+from math import fsum, sqrt
 from typing import Literal
 
 from calculators.serving.columns import Columns
@@ -54,8 +53,8 @@ def steadiness(columns: Columns) -> Steadiness:
         labels.append("not_stationary")
     return Steadiness(
         labels=tuple(labels),
-        first_half_ttft=fmean(first) if first else None,
-        second_half_ttft=fmean(second) if second else None,
+        first_half_ttft=mean(first) if first else None,
+        second_half_ttft=mean(second) if second else None,
         window=window,
         tail=tail,
     )
@@ -70,9 +69,20 @@ def halves(values: Sequence[float | None]) -> tuple[list[float], list[float]]:
 
 def rises(first: Sequence[float], second: Sequence[float]) -> bool:
     """Whether the second mean is clearly the larger one."""
-    low, high = fmean(first), fmean(second)
+    low, high = mean(first), mean(second)
     spread = sqrt(variance(first) / len(first) + variance(second) / len(second))
     return high > HALF_AS_MUCH_AGAIN * low and high - low > CLEAR * spread
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean."""
+    return fsum(values) / len(values)
+
+
+def variance(values: Sequence[float]) -> float:
+    """The sample variance of two values or more."""
+    middle = mean(values)
+    return fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
 
 
 def warm_up(columns: Columns, share: Fraction) -> tuple[range, range]:
