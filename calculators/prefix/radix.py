@@ -176,6 +176,7 @@ class RadixTree:
         # Longer than others here: it runs once a request, and a call a leaf would show.
         queue, fresh, queued, score = self.queue, self.fresh, self.queued, self.score
         grows = self.policy.grows
+        take = queued.pop if grows else queued.get
         gone = removed = 0
         while gone < amount:
             if fresh and not (queue and queue[0] >> MOMENT_BITS < fresh[0].stored):
@@ -184,7 +185,7 @@ class RadixTree:
             elif queue:
                 entry = heappop(queue)
                 stored = entry >> MOMENT_BITS
-                found = queued.get(entry & MOMENT)
+                found = take(entry & MOMENT, None)
                 if found is None:
                     continue
                 node = found
@@ -202,7 +203,8 @@ class RadixTree:
             if parent is None or parent.children is None:
                 raise BrokenInvariantError("a root or an evicted node cannot be evicted")
             del parent.children[node.head]
-            queued.pop(node.created, None)
+            if not grows:
+                queued.pop(node.created, None)
             node.parent = None
             gone += len(node.key)
             removed += 1
@@ -291,7 +293,7 @@ class RadixTree:
         if node.children is None and not node.locks:
             if not self.policy.grows:
                 self.enqueue(node)
-                if len(self.queue) > 2 * self.nodes + FEWEST_ENTRIES:
+                if len(self.queue) > 2 * len(self.queued) + FEWEST_ENTRIES:
                     self.rebuild_queue()
             elif not node.queued:
                 self.enqueue(node)

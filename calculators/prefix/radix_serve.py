@@ -32,13 +32,14 @@ def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
     unit = tree.unit if tree.width > 1 else 0
     records_history = tree.policy.beyond is not None
     fresh_leaves, grows = tree.fresh, tree.policy.grows
+    clock, size, added = tree.clock, tree.size, 0
     reused = []
     current = root = None
     for key, usable, namespace in visits:
         if namespace is not current or root is None:
             current, root = namespace, tree.root(namespace)
-        now = tree.clock + TICKS
-        tree.clock = later = now + TICKS
+        now = clock + TICKS
+        clock = later = now + TICKS
         node = root
         at = 0
         children = node.children
@@ -60,17 +61,21 @@ def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
         if not fresh:
             tree.offer(node)
             continue
-        excess = tree.size + fresh - capacity
+        excess = size + fresh - capacity
         if excess > 0:
             node.locks += 1
-            excess -= tree.make_room(excess)
+            gone = tree.make_room(excess)
             node.locks -= 1
+            size -= gone
+            excess -= gone
         if excess > 0:
             tree.refused += 1
             reused[-1] = 0
             tree.offer(node)
         elif at == usable:  # what may not be reused may still be there
+            held = tree.size
             tree.offer(tree.insert_below(node, key, at, later, 0, 0).node)
+            size += tree.size - held
         else:
             head = key[at : at + unit] if unit else head_at(key, at)
             leaf = Node(key[at:], head, node, len(key), later + 2)
@@ -79,8 +84,8 @@ def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
                 node.children = {head: leaf}
             else:
                 node.children[head] = leaf
-            tree.nodes += 1
-            tree.size += fresh
+            added += 1
+            size += fresh
             if records_history:
                 raise_history(leaf)
             stored = leaf.stored = score(leaf)
@@ -89,4 +94,6 @@ def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
                 fresh_leaves.append(leaf)
             else:
                 tree.enqueue(leaf)
+    tree.clock, tree.size = clock, size
+    tree.nodes += added
     return reused
