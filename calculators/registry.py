@@ -13,6 +13,9 @@ __all__ = ["MODULES", "Calculator", "Progress", "find"]
 
 MODULES = {
     "kv": "calculators.kv.workbench",
+    "samples": "calculators.latency.samples",
+    "result-file": "calculators.measurements.result_file",
+    "compare": "calculators.measurements.comparison",
 }
 
 

@@ -492,6 +492,13 @@ function bind() {
   }
 }
 
+// The theme wraps each copy button in a navigation landmark, all of the same name.
+new MutationObserver(() => {
+  for (const nav of document.querySelectorAll("nav.md-code__nav:not([role])")) {
+    nav.setAttribute("role", "presentation");
+  }
+}).observe(document.documentElement, { childList: true, subtree: true });
+
 // Material's instant navigation replaces the page's content and announces it here.
 if (window.document$) window.document$.subscribe(bind);
 else bind();

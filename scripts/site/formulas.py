@@ -14,7 +14,7 @@ def block(tex: str) -> str:
     """A formula on a line of its own, which scrolls where it does not fit."""
     math = with_source(convert(tex.strip(), display="block"), tex)
     label = escape(" ".join(tex.split()), quote=True)
-    return f'<div class="cp-formula" role="region" aria-label="{label}" tabindex="0">{math}</div>'
+    return f'<div class="cp-formula" role="group" aria-label="{label}" tabindex="0">{math}</div>'
 
 
 def with_source(mathml: str, tex: str) -> str:

@@ -16,6 +16,8 @@ CHARSET = '<meta charset="utf-8">'
 
 
 FIRST = "en"
+SEARCH = 'data-md-component="search" role="dialog"'  # the theme gives it no name
+SEARCH_NAMES = {"en": "Search", "zh": "搜索"}
 FOLDERS = {"en": "", "zh": "zh/"}
 
 
@@ -27,6 +29,7 @@ def finished(html: str, *, root: str, url: str, lang: str) -> str:
     addresses = {code: f"{root}{folder}{url}" for code, folder in FOLDERS.items()}
     addresses["x-default"] = addresses[FIRST]
     linked = with_switcher(with_alternates(html, addresses), url=url, lang=lang)
+    linked = linked.replace(SEARCH, f'{SEARCH} aria-label="{SEARCH_NAMES[lang]}"')
     # Markdown aligns table cells by inline style, which the policy forbids.
     return with_policy(ALIGNED.sub(r' class="cp-\1"', linked))
 
