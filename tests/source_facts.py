@@ -20,6 +20,7 @@ def modules():
     return found
 
 
+@cache
 def imports(name):
     """The modules that a module imports, by full name; of ``from a import b`` the submodule."""
     found = set()
