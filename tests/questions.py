@@ -91,6 +91,7 @@ STACKS = [
     stack("chunked:8x128@8192, cross:20x64@1500, cross:2x64"),
     stack("10*(3*state:48x128x128.g16.k4.float32,full:2x256)", tokens="300000"),
     stack("none"),
+    stack("full:2x4,shared,state:2048x1x0.k3"),
     stack("10000*full:10000000x10000000-10000000", tokens="1000000000000"),
     stack(" 2 * ( full:1x1 ,\n 2*(none, full:1x2) ) "),
 ]
@@ -192,6 +193,17 @@ ADDRESSES = [
         "&&&=&", "c=other&layers=3",
     )
 ]  # fmt: skip
+LATENCY = [
+    Question("samples"),
+    Question("samples", {"percentile": "99", "confidence": "99"}),
+    Question("samples", {"samples": "1.5\n2\n3.25\n" * 40}),
+    Question("samples", {"samples": "1.5\nmany\n"}),
+    Question("samples", {"percentile": "100"}),
+    Question("samples", {"percentile": "1e400"}, export="json"),
+    Question("samples", {"samples": "1\n2\n3\n"}, export="csv"),
+    Question("result-file"),
+    Question("compare"),
+]
 STRAYS = [Question("no such calculator"), Question("<b>\x00" * 100), Question("")]
 
 QUESTIONS = [
@@ -204,5 +216,6 @@ QUESTIONS = [
     *BAD_CONFIGS,
     *EXPORTS,
     *ADDRESSES,
+    *LATENCY,
     *STRAYS,
 ]

@@ -119,7 +119,8 @@ def passed_on(function, parameter, within):
     place = names.index(parameter)
     found = set()
     for module, caller, call in calls_of(function.name, within):
-        codes = constants(call.args[place], caller)
+        bound = names[0] == "self" and isinstance(call.func, ast.Attribute)
+        codes = constants(call.args[place - bound], caller)
         if not codes:
             raise UnknownReasonError(f"{module}:{call.lineno}")
         found |= codes

@@ -120,7 +120,7 @@ def test_tables_are_tables():
 
     assert html.count('<th scope="col">') == 2
     assert '<th scope="row">full</th><td class="cp-num">' in html
-    assert 'role="region" aria-label="Layers" tabindex="0"' in html
+    assert 'role="group" aria-label="Layers" tabindex="0"' in html
 
 
 @pytest.mark.parametrize("block", [b for b in sample().blocks if getattr(b, "folded", False)])

@@ -12,7 +12,7 @@ from calculators import labels as label_files
 from calculators import web
 from calculators.form.address import from_query
 from calculators.form.errors import ParameterError
-from calculators.form.fields import kinds
+from calculators.form.fields import Text, kinds
 from calculators.form.parse import parse
 from calculators.registry import MODULES, Calculator, find
 from calculators.show.labels import LANGUAGES, Labels
@@ -158,11 +158,23 @@ def test_both_languages_say_the_same(replies):
     assert english == chinese
 
 
+def private(question):
+    """Whether a question gives a text that is never put into an address."""
+    fields = kinds(find(question.calculator).params)
+    return any(
+        isinstance(k, Text) and not k.shared and question.values.get(n) for n, k in fields.items()
+    )
+
+
 def test_a_shared_address_gives_the_same_answer(replies):
-    """The address in an answer, opened, gives that answer, whatever the shape came from."""
+    """The address in an answer, opened, gives that answer, whatever it came from.
+
+    Pasted texts that stay on the reader's machine are the exception, where nothing short stands
+    for them.
+    """
     opened = 0
     for question, reply in zip(QUESTIONS, replies["en"], strict=True):
-        if "html" in reply:
+        if "html" in reply and not (private(question) and reply["values"] == question.values):
             again = ask(Question(question.calculator, query=reply["query"]), "en")
 
             assert again["status"] == reply["status"]
