@@ -232,13 +232,21 @@ class Calculator {
     }
     this.clearError();
     this.query = reply.query;
-    const open = [...this.answer.querySelectorAll("details")].map((d) => d.open);
-    this.answer.innerHTML = reply.html;
-    this.answer.querySelectorAll("details").forEach((d, i) => (d.open = open[i] ?? d.open));
+    this.replaceAnswer(reply.html);
     this.answer.removeAttribute("data-stale");
     this.status.textContent = reply.status;
     enliven(this.answer);
     drawPlots(this.answer, this.where.plot);
+  }
+
+  // What was unfolded stays so, and an old plot stands until the new one is drawn: no page jumps.
+  replaceAnswer(html) {
+    const all = (selector) => [...this.answer.querySelectorAll(selector)];
+    const open = all("details").map((part) => part.open);
+    const drawn = all(".cp-canvas").map((part) => part.innerHTML);
+    this.answer.innerHTML = html;
+    all("details").forEach((part, i) => (part.open = open[i] ?? part.open));
+    all(".cp-canvas").forEach((part, i) => (part.innerHTML = drawn[i] ?? ""));
   }
 
   fill(values) {
@@ -451,9 +459,16 @@ function enliven(root) {
   }
 }
 
+const SETTLED_MS = 120; // while a reader types, plots wait: drawing one takes longer than a frame
 let plotting = Promise.resolve();
+let settled = 0;
 
 function drawPlots(root, address) {
+  clearTimeout(settled);
+  settled = setTimeout(() => drawNow(root, address), SETTLED_MS);
+}
+
+function drawNow(root, address) {
   for (const figure of root.querySelectorAll(".cp-plot")) {
     const canvas = figure.querySelector(".cp-canvas");
     const specification = figure.querySelector(".cp-spec").textContent;

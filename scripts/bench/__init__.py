@@ -1,1 +1,1 @@
-"""Benches, one module an area: each yields figures of one run of this machine."""
+"""Benchmarks: medians and ratios of one run. Nothing here is asserted; machines differ."""
