@@ -13,9 +13,12 @@ __all__ = ["MODULES", "Calculator", "Progress", "find"]
 
 MODULES = {
     "kv": "calculators.kv.workbench",
+    "kv-engine": "calculators.kv.engine_lab",
     "samples": "calculators.latency.samples",
     "result-file": "calculators.measurements.result_file",
     "compare": "calculators.measurements.comparison",
+    "serving": "calculators.serving.workbench",
+    "serving-load": "calculators.serving.load_workbench",
 }
 
 

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
         load = load_of(options)
         found = sweep(options, load)
     except ParameterError as error:
-        sys.stderr.write(f"{sentence(error, label_files.load('serving_load', 'en'))}\n")
+        sys.stderr.write(f"{sentence(error, label_files.load('serving-load', 'en'))}\n")
         return USAGE_STATUS
     except (OSError, pools.DaskMissingError) as error:
         sys.stderr.write(f"{error}\n")

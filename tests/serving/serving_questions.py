@@ -87,5 +87,5 @@ LOAD_REFUSED = [
 
 QUESTIONS = [
     *(("serving", values) for values in (*BY_HAND, *BY_HAND_REFUSED)),
-    *(("serving_load", values) for values in (*LOAD, *LOAD_REFUSED)),
+    *(("serving-load", values) for values in (*LOAD, *LOAD_REFUSED)),
 ]

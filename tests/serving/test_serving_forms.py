@@ -15,7 +15,7 @@ from calculators.show.html import render
 from calculators.show.text import render_text
 from calculators.web import sentence
 
-FORMS = {"serving": workbench, "serving_load": load_workbench}
+FORMS = {"serving": workbench, "serving-load": load_workbench}
 SMALL = {"count": "60", "prompt": "200, 50", "output": "5, 9"}
 TABLE = "prefill_tokens,decodes,time_us\n0,1,100\n0,64,900\n2048,1,90000\n2048,64,91000\n"
 
@@ -23,7 +23,7 @@ TABLE = "prefill_tokens,decodes,time_us\n0,1,100\n0,64,900\n2048,1,90000\n2048,6
 def solved(name, **values):
     """The answer of a form."""
     module = FORMS[name]
-    given = {**(SMALL if name == "serving_load" else {}), **values}
+    given = {**(SMALL if name == "serving-load" else {}), **values}
     return module.solve(parse(module.Params, given), lambda _done: None)
 
 
@@ -78,10 +78,10 @@ def test_every_shipped_scenario_runs_under_every_policy(scenario):
 )
 def test_every_kind_of_load_is_answered(values):
     """All workloads and cost models, worded in both languages."""
-    result = solved("serving_load", **values)
+    result = solved("serving-load", **values)
 
     for lang in ("en", "zh"):
-        assert render(result, labels.load("serving_load", lang))
+        assert render(result, labels.load("serving-load", lang))
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_every_kind_of_load_is_answered(values):
         pytest.param("serving", {"requests": "A,0,0,1"}, "requests", id="empty prompt"),
         pytest.param("serving", {"requests": "A,0,1,1\nA,0,1,1"}, "requests", id="id twice"),
         pytest.param("serving", {"scenario": "own", "requests": "\n"}, "requests", id="none"),
-        pytest.param("serving_load", {"trace": "x\n"}, "trace", id="columns"),
-        pytest.param("serving_load", {"cost": "table"}, "table", id="no table"),
+        pytest.param("serving-load", {"trace": "x\n"}, "trace", id="columns"),
+        pytest.param("serving-load", {"cost": "table"}, "table", id="no table"),
         pytest.param(
-            "serving_load", {"cost": "table", "table": TABLE[:-16]}, "table", id="hole in a table"
+            "serving-load", {"cost": "table", "table": TABLE[:-16]}, "table", id="hole in a table"
         ),
         pytest.param(
-            "serving_load",
+            "serving-load",
             {"workload": "closed", "count": "100000", "output": "100"},
             "count",
             id="outlasts patience",

@@ -2,7 +2,10 @@
 
 import importlib.util
 import json
+import os
+import signal
 import threading
+import time
 
 import pytest
 
@@ -72,20 +75,35 @@ def test_bad_trace_is_one_sentence(tmp_path, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
+LARGE = [*SMALL[:-1], "1500"]  # long enough that a worker can be lost in the middle
+
+
+def kill_in_the_middle(cluster, left):
+    """Kill the process of a worker once the first points are done; note how many were not."""
+    tasks = cluster.scheduler.tasks
+    while not any(task.state == "memory" for task in list(tasks.values())):
+        time.sleep(0.001)
+    victim = next(iter(cluster.workers.values()))
+    os.kill(victim.pid, signal.SIGKILL)
+    left.append(sum(task.state == "processing" for task in list(tasks.values())))
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not DASK, reason="Dask (distributed) is not installed")
 @pytest.mark.filterwarnings("default")
 def test_cluster_that_loses_a_worker_gives_the_same_answer(tmp_path):
     """A worker is killed in the middle; the sweep completes with the file of the local pool."""
     distributed = importlib.import_module("distributed")
-    expected = answer(tmp_path / "local.json", "--workers", "1")
+    expected = answer(tmp_path / "local.json", *LARGE, "--workers", "1")
+    left = []
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None
     ) as cluster:
-        nannies = list(cluster.workers.values())
-        killer = threading.Timer(0.3, nannies[0].kill)
+        killer = threading.Thread(target=kill_in_the_middle, args=(cluster, left), daemon=True)
         killer.start()
 
-        found = answer(tmp_path / "dask.json", "--scheduler", cluster.scheduler_address)
+        found = answer(tmp_path / "dask.json", *LARGE, "--scheduler", cluster.scheduler_address)
 
+        killer.join(timeout=10)
     assert expected == found
+    assert left[0] > 0
