@@ -1,11 +1,12 @@
 """What pages can embed, as custom fences of pymdownx: these also run under other generators.
 
-==============  =================================================================================
-``calculator``  a form with its default answer; first line the name, then ``field = value`` lines
-``answer``      a part of an answer for stated values: ``show = figures | all | a block's id``
-``figure``      a hand-drawn figure by name
-``math``        a formula in TeX
-==============  =================================================================================
+================  ===============================================================================
+``calculator``    a form with its default answer; first line the name, then ``field = value`` lines
+``answer``        a part of an answer for stated values: ``show = figures | all | a block's id``
+``figure``        a hand-drawn figure by name
+``math``          a formula in TeX
+``measurements``  rows of the archive, its index, or a part of one measurement's page
+================  ===============================================================================
 
 Within a line: ```#!value kv total layers=80``` is a computed figure, ```#!math L``` a formula.
 Whatever is unknown (calculator, field, label, figure) raises, and the build fails.
@@ -27,8 +28,9 @@ from calculators.form.parse import parse
 from calculators.registry import find
 from calculators.show.blocks import Block, Frames, Number, Numbers, Result, Section, numbers_of
 from calculators.show.html import block_html, render, value_html
-from calculators.show.labels import Language
+from calculators.show.labels import LANGUAGES, Language
 from scripts.site import formulas, runtime
+from scripts.site.archive_fence import measurements_html
 from scripts.site.drawings import draw_plots
 from scripts.site.figures import figure as drawn_figure
 from scripts.site.form_page import FormPage
@@ -161,5 +163,6 @@ calculator_en, calculator_zh = fence(calculator_html, "en"), fence(calculator_ht
 answer_en, answer_zh = fence(answer_html, "en"), fence(answer_html, "zh")
 figure_en, figure_zh = fence(figure_html, "en"), fence(figure_html, "zh")
 math_en, math_zh = fence(math_html, "en"), fence(math_html, "zh")
+measurements_en, measurements_zh = (fence(measurements_html, lang) for lang in LANGUAGES)
 inline_math_en, inline_math_zh = word(math_word, "en"), word(math_word, "zh")
 inline_value_en, inline_value_zh = word(value_word, "en"), word(value_word, "zh")

@@ -13,9 +13,14 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
+from calculators.show.labels import Language
 from scripts.site import runtime
+from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
+from scripts.site.archive_links import resolved
 from scripts.site.pages import finished, with_policy
 
 SECOND = "zh"
@@ -49,9 +54,30 @@ def is_second(config: MkDocsConfig) -> bool:
     return str(config.theme["language"]) == SECOND
 
 
+def on_pre_build(config: MkDocsConfig) -> None:
+    """Build nothing from an archive of measurements that is not as it was written."""
+    if not is_second(config):
+        try:
+            require_whole()
+        except ArchiveDamagedError as error:
+            raise PluginError(str(error)) from None
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add a page for each measurement, the feed and, once, the archive's own files."""
+    lang: Language = "zh" if is_second(config) else "en"
+    for one in added(lang=lang, root=root_url(config)):
+        content = {"content": one.text} if one.copied is None else {"abs_src_path": str(one.copied)}
+        files.append(
+            File.generated(config, one.path, **content, inclusion=InclusionLevel.NOT_IN_NAV)
+        )
+    return files
+
+
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Absolute alternates, the language switcher and the security policy."""
+    """Addresses of generated links, absolute alternates, the language switcher and the policy."""
     lang = str(config.theme["language"])
+    output = resolved(output, url=page.url, lang=lang)
     return finished(output, root=root_url(config), url=page.url, lang=lang)
 
 
