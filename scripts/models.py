@@ -4,6 +4,7 @@ The catalogue is Python so that the browser gets it as bytecode and nothing has 
 """
 
 import json
+from dataclasses import astuple
 from pathlib import Path
 
 from calculators.kv.models import Model, from_json
@@ -33,11 +34,7 @@ def source() -> str:
 
 def row(model: Model) -> str:
     """One model as a call, a line or several."""
-    values = (
-        model.name, model.layers, model.dtype, model.kv_dtype,
-        model.max_position_embeddings, model.repo, model.path, model.commit,
-    )  # fmt: skip
-    inner = ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
+    inner = ", ".join(json.dumps(value, ensure_ascii=False) for value in astuple(model))
     return f"        Model({inner}),\n"
 
 

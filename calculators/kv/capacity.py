@@ -45,6 +45,7 @@ GPUS: dict[str, Gpu] = {
         Gpu("T4", 15360, _MODAL),
         Gpu("B200", 183359, "NVIDIA/TensorRT-LLM #10278 (nvidia-smi)"),
         Gpu("RTX 5090", 32607, "noonghunna/club-3090 #1107 (nvidia-smi)"),
+        Gpu("RTX 4090", 24564, "RLinf/RLinf #255, vllm-project/vllm #7553 (nvidia-smi)"),
         Gpu("RTX 3090", 24576, "noonghunna/club-3090 #1127 (nvidia-smi)"),
         Gpu("RTX 6000D", 85651, "aikitoria/open-gpu-kernel-modules #20 (nvidia-smi)"),
         Gpu("A800 80GB", 81920, "dexmal/dexbotic #41 (nvidia-smi)"),

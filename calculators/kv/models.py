@@ -6,7 +6,7 @@ reads a file. ``to_json`` gives the short form that a page carries.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from calculators.kv.layers import Stack
 from calculators.kv.notation import from_text
@@ -14,14 +14,15 @@ from calculators.kv.notation import from_text
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model, its ``layers`` in the notation of ``notation``.
+    """One model, its ``layers`` in the notation of ``notation``, ``draft`` its MTP layers likewise.
 
     ``repo``, ``path`` and ``commit`` say where its facts were read. ``dtype`` and ``kv_dtype`` are
-    empty where no config says, ``max_position_embeddings`` is 0.
+    empty where no config says (so is ``draft``), ``max_position_embeddings`` is 0.
     """
 
     name: str
     layers: str
+    draft: str
     dtype: str
     kv_dtype: str
     max_position_embeddings: int
@@ -49,6 +50,7 @@ def from_record(record: dict[str, dict[str, str]]) -> Model:
     return Model(
         name=str(record["model"]),
         layers=reading["layers"],
+        draft=reading["draft"],
         dtype=reading["dtype"],
         kv_dtype=reading["kv_dtype"],
         max_position_embeddings=int(reading["max_position_embeddings"]),
@@ -60,10 +62,7 @@ def from_record(record: dict[str, dict[str, str]]) -> Model:
 
 def to_json(models: Iterable[Model]) -> str:
     """The short form: a list of rows, small enough to stand in a page."""
-    rows = [
-        [m.name, m.layers, m.dtype, m.kv_dtype, m.max_position_embeddings, m.repo, m.path, m.commit]
-        for m in models
-    ]
+    rows = [list(astuple(model)) for model in models]
     return json.dumps(rows, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from calculators.form import fields
 from calculators.form.errors import ParameterError
 from calculators.kv.catalogue import MODELS
-from calculators.kv.config import Reading, read_config
+from calculators.kv.config import NO_LAYERS, Reading, read_config
 from calculators.kv.dtypes import Dtype, dtype
 from calculators.kv.layers import Stack, full
 from calculators.kv.models import Model
@@ -61,6 +61,15 @@ class Shape:
     reading: Reading | None = None
     known: Model | None = None
 
+    @property
+    def draft(self) -> Stack:
+        """Multi-token-prediction layers, which an engine keeps when it speculates with them."""
+        if self.reading is not None:
+            return self.reading.draft
+        if self.known is not None and self.known.draft:
+            return from_text("model", self.known.draft)
+        return NO_LAYERS
+
 
 def shape_of(params: ShapeParams) -> Shape:
     """The stack of the chosen source."""
@@ -102,12 +111,10 @@ def shape_remarks(shape: Shape) -> Iterator[Message]:
     """Where the shape comes from, and what it had to assume."""
     if shape.known is not None:
         yield Message("note.source", asdict(shape.known))
-    if shape.reading is None:
-        return
-    for assumption in shape.reading.assumptions:
+    for assumption in shape.reading.assumptions if shape.reading is not None else ():
         yield Message(f"assumption.{assumption.name}", {"key": assumption.key})
-    if shape.reading.draft.layers:
-        yield Message("note.draft", {"count": len(shape.reading.draft.layers)})
+    if shape.draft.layers:
+        yield Message("note.draft", {"count": len(shape.draft.layers)})
 
 
 def shape_facts(reading: Reading) -> Section:

@@ -1,12 +1,13 @@
 """llama.cpp's KV cache: cells and bytes, as its start-up lines print them.
 
 Read in ``src/llama-kv-cache-unified.cpp`` @06bb08a and ``llama-kv-cache-iswa.cpp``; PR #16653,
-#21277. "MiB" (older logs: "MB") is 1,048,576 bytes. Left out: the recurrent memory of Mamba
-models, and ``--fit``, which needs the sizes of the weights.
+#21277; recurrent memory in ``src/llama-memory-recurrent.cpp`` @0054ee8; ``--fit`` in PR #18679.
+"MiB" (older logs: "MB") is 1,048,576 bytes. Left out: rollback snapshots of recurrent memory
+(``n_rs_seq``), and what ``--fit`` does once the context cannot shrink further (moving weights).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from calculators.form.errors import ParameterError
@@ -17,9 +18,13 @@ from calculators.kv.layers import (
     FullAttention,
     LatentAttention,
     Stack,
+    State,
 )
 
 PADDING = 256  # cells
+FIT_MARGIN_BYTES = 1024**3  # ``--fit`` leaves this free on a device
+FIT_LEAST_CTX = 4096  # and does not shrink the context below this
+STATE_BYTES = 4  # recurrent memory is kept in f32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,15 +67,16 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Buffers:
-    """Both buffers of a model."""
+    """The buffers of a model; a recurrent memory's cells are slots, its K and V are R and S."""
 
     full: Part
     swa: Part
+    recurrent: Part
 
     @property
     def bytes(self) -> int:
         """Everything."""
-        return self.full.bytes + self.swa.bytes
+        return self.full.bytes + self.swa.bytes + self.recurrent.bytes
 
 
 def padded(number: int, step: int) -> int:
@@ -110,7 +116,39 @@ def allocate(stack: Stack, options: Options) -> Buffers:
     swa_k = options.swa_type_k or options.cache_type_k
     swa_v = options.swa_type_v or options.cache_type_v
     full = part("full", plain, full_cells(options), options.cache_type_k, options.cache_type_v)
-    return Buffers(full=full, swa=part("swa", sliding, cells.pop(), swa_k, swa_v))
+    return Buffers(
+        full=full,
+        swa=part("swa", sliding, cells.pop(), swa_k, swa_v),
+        recurrent=recurrent_memory(stack, options),
+    )
+
+
+def recurrent_memory(stack: Stack, options: Options) -> Part:
+    """One cell a slot: R holds convolutions, S recurrent states."""
+    states = [(c, n) for c, n in stack.counts.items() if isinstance(c, State)]
+    conv = sum(count * cache.conv_elements for cache, count in states)
+    recurrent = sum(count * cache.recurrent_elements for cache, count in states)
+    return Part(
+        name="recurrent",
+        layers=sum(count for _, count in states),
+        cells=options.parallel if states else 0,
+        k_bytes=options.parallel * conv * STATE_BYTES,
+        v_bytes=options.parallel * recurrent * STATE_BYTES,
+    )
+
+
+def fitted(stack: Stack, options: Options, free_bytes: int) -> Options:
+    """The options with the context that ``--fit`` chooses: as asked, or what leaves 1,024 MiB."""
+    budget = free_bytes - FIT_MARGIN_BYTES
+    if allocate(stack, options).bytes <= budget:
+        return options
+    low, high = 0, -(-options.ctx_size // PADDING)
+    while low < high:
+        middle = (low + high + 1) // 2
+        tried = replace(options, ctx_size=middle * PADDING)
+        low, high = (middle, high) if allocate(stack, tried).bytes <= budget else (low, middle - 1)
+    least = min(FIT_LEAST_CTX, options.ctx_size)
+    return replace(options, ctx_size=max(least, low * PADDING))
 
 
 def windowed(cache: Cache) -> bool:
@@ -158,6 +196,8 @@ def derivation(stack: Stack, options: Options) -> Iterator[Line]:
     for cache, layers in stack.counts.items():
         if cache.rows:
             yield from buffer_lines(cache, layers, options, result)
+        elif isinstance(cache, State):
+            yield from state_lines(cache, layers, options)
 
 
 def buffer_lines(cache: Cache, layers: int, options: Options, result: Buffers) -> Iterator[Line]:
@@ -170,7 +210,16 @@ def buffer_lines(cache: Cache, layers: int, options: Options, result: Buffers) -
         if width:
             row = kind.row_bits(width)
             expression = f"{cells} × {layers} × {row // 8}"
-            yield Line(f"{side}_bytes", expression, cells * layers * row // 8, "bytes")
+            yield Line(f"{side}_bytes", expression, cells * layers * row // 8, "bytes", cache)
+
+
+def state_lines(cache: State, layers: int, options: Options) -> Iterator[Line]:
+    """R and S of one kind of state layer."""
+    for name, elements in (("r", cache.conv_elements), ("s", cache.recurrent_elements)):
+        if elements:
+            expression = f"{options.parallel} × {layers} × {elements} × {STATE_BYTES}"
+            size = options.parallel * layers * elements * STATE_BYTES
+            yield Line(f"{name}_bytes", expression, size, "bytes", cache)
 
 
 def full_expression(options: Options) -> str:

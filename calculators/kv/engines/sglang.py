@@ -190,7 +190,7 @@ def derivation(stack: Stack, result: Pool, available_bytes: int) -> Iterator[Lin
         if cache.rows:
             expression = f"{count} × {token_expression(cache, options.kv_cache_dtype)}"
             size = count * token_bytes(cache, options.kv_cache_dtype)
-            yield Line(f"cell_{cache.kind}", expression, size, "bytes")
+            yield Line("cell_layers", expression, size, "bytes", cache)
     left = available_bytes
     if result.states is not None:
         size, ratio = state_bytes(stack, options), float(options.mamba_full_memory_ratio)

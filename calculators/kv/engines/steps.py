@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from calculators.kv.layers import Cache
+
 GIB = 1024**3
 MIB = 1024**2
 
@@ -11,12 +13,16 @@ type Value = int | Fraction | float
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``name`` is a label's key (``step.<engine>.<name>``), ``unit`` a key of the units' labels."""
+    """``name`` is a label's key (``step.<engine>.<name>``), ``unit`` a key of the units' labels.
+
+    ``cache`` is the kind of layer that a line is about, where it is about one.
+    """
 
     name: str
     expression: str
     value: Value
     unit: str = ""
+    cache: Cache | None = None
 
 
 def printed_range(value: Fraction, digits: int = 2) -> tuple[Fraction, Fraction]:

@@ -1,8 +1,10 @@
 """TensorRT-LLM's paged KV cache: tokens and blocks from free memory.
 
 Read in ``cpp/tensorrt_llm/batch_manager/kvCacheManager.cpp`` and
-``tensorrt_llm/_torch/pyexecutor/_util.py`` @0004396. Left out: the split of memory among pools of
-several window sizes beyond equal bytes, host offloading, and FP4 scale pools of other block sizes.
+``tensorrt_llm/_torch/pyexecutor/_util.py`` @0004396. Windowed layers count as full, as the present
+source does; an older split gave each window size a pool of its own (window x bytes of a token,
+``calculateWindowSizeToShare``), which ``window_pools`` computes. Left out: host offloading, and
+FP4 scale pools of other block sizes.
 """
 
 from collections.abc import Iterator
@@ -86,6 +88,39 @@ def pool(stack: Stack, options: Options, free_bytes: int) -> Pool:
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowPool:
+    """The pool of one window size: ``window`` tokens, bytes of a token, blocks."""
+
+    window: int
+    bytes_per_token: int
+    blocks: int
+    share: Fraction
+
+
+def window_pools(
+    stack: Stack, options: Options, free_bytes: int, max_seq_len: int
+) -> tuple[WindowPool, ...]:
+    """A pool for each window size; what sees everything has the window ``max_seq_len``."""
+    sizes: dict[int, int] = {}
+    for cache, count in stack.part(0, options.pp_size).on_rank(options.tp_size).counts.items():
+        if cache.rows and not isinstance(cache, CrossAttention):
+            window = min(cache.reach or max_seq_len, max_seq_len)
+            size = count * token_bytes(cache, options.kv_cache_dtype)
+            sizes[window] = sizes.get(window, 0) + size
+    budget = free_bytes * options.free_gpu_memory_fraction
+    total = sum(window * size for window, size in sizes.items())
+    return tuple(
+        WindowPool(
+            window=window,
+            bytes_per_token=size,
+            blocks=int(budget * Fraction(window * size, total) / size / options.tokens_per_block),
+            share=Fraction(window * size, total),
+        )
+        for window, size in sorted(sizes.items())
+    )
+
+
 def blocks_in(stack: Stack, options: Options, pool_bytes: int) -> int:
     """Whole blocks in memory that is allocated already."""
     return pool_bytes // (bytes_per_token(stack, options) * options.tokens_per_block)
@@ -97,7 +132,7 @@ def derivation(stack: Stack, options: Options, result: Pool, free_bytes: int) ->
         if cache.rows and not isinstance(cache, CrossAttention):
             expression = f"{count} × {token_expression(cache, options.kv_cache_dtype)}"
             size = count * token_bytes(cache, options.kv_cache_dtype)
-            yield Line(f"token_{cache.kind}", expression, size, "bytes")
+            yield Line("token_layers", expression, size, "bytes", cache)
     share = f"{free_bytes} × {float(options.free_gpu_memory_fraction):g}"
     if options.cross_kv_cache_fraction is not None:
         share += f" × {float(1 - options.cross_kv_cache_fraction):g}"

@@ -1,7 +1,8 @@
 """vLLM's pages: options, the bytes of a layer's page, the pages of a request.
 
 Read in ``vllm/v1/kv_cache_interface.py`` @001cabc; the hybrid alignment in
-``vllm/model_executor/models/config.py`` @0144dd5. Left out: TurboQuant slots.
+``vllm/model_executor/models/config.py`` @0144dd5. Left out: pages whose bytes depend on the
+attention backend's own layout beyond the kernel's block step.
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,12 @@ from typing import Literal
 
 from calculators.kv.dtypes import Dtype, dtype
 from calculators.kv.engines.rows import bits_text, token_bytes, token_expression
+from calculators.kv.engines.turboquant import BoundaryAttention, TurboQuant
 from calculators.kv.layers import (
     Cache,
     ChunkedAttention,
     CrossAttention,
+    FullAttention,
     LatentAttention,
     SlidingAttention,
     State,
@@ -34,6 +37,7 @@ class Options:
     kv_cache_dtype: Dtype
     dtype: Dtype
     ds_mla: bool = False
+    turboquant: TurboQuant | None = None
     block_size: int = 16
     max_model_len: int | None = None
     max_num_batched_tokens: int = 8192
@@ -107,6 +111,8 @@ def state_expression(cache: State, options: Options) -> str:
 
 def page_bytes(cache: Cache, block: int, options: Options) -> int:
     """Bytes of ``block`` tokens of one layer on one rank."""
+    if (slot := slot_of(cache, options)) is not None:
+        return block * slot[0] * slot[1]
     kept, kv = as_stored(cache, options)
     per_token = token_bytes(kept, kv, ds_mla=options.ds_mla)
     if isinstance(cache, LatentAttention) and kv.scale_bits and kv.block is None:
@@ -116,13 +122,24 @@ def page_bytes(cache: Cache, block: int, options: Options) -> int:
 
 def page_expression(cache: Cache, options: Options) -> str:
     """How the bytes of one token in one layer come about."""
+    if (slot := slot_of(cache, options)) is not None:
+        return f"{slot[0]} × {slot[1]}"
     kept, kv = as_stored(cache, options)
     return token_expression(kept, kv, ds_mla=options.ds_mla)
+
+
+def slot_of(cache: Cache, options: Options) -> tuple[int, int] | None:
+    """(heads, bytes of a TurboQuant slot) of a layer that has such slots."""
+    if options.turboquant is None or type(cache) is not FullAttention:
+        return None
+    return cache.heads, options.turboquant.slot_bytes(cache.k_width)
 
 
 def as_stored(cache: Cache, options: Options) -> tuple[Cache, Dtype]:
     """Windowed and cross layers as their specs see them: K's width for both, nothing packed."""
     kv = options.kv_cache_dtype
+    if isinstance(cache, BoundaryAttention):
+        return cache, options.dtype
     if not isinstance(cache, SlidingAttention | ChunkedAttention | CrossAttention):
         return cache, kv
     if kv.block is not None:

@@ -44,12 +44,16 @@ def page_lines(spec: Spec, options: Options) -> Iterator[Line]:
     """How one layer's page comes about."""
     if isinstance(spec.cache, State):
         state = state_bytes(spec.cache, options)
-        yield Line("state_bytes", state_expression(spec.cache, options), state, "bytes")
-        yield Line("state_padding", f"{spec.page_bytes} − {state}", spec.padding_bytes, "bytes")
+        expression = state_expression(spec.cache, options)
+        yield Line("state_bytes", expression, state, "bytes", spec.cache)
+        padding = f"{spec.page_bytes} − {state}"
+        yield Line("state_padding", padding, spec.padding_bytes, "bytes", spec.cache)
         return
     per_token = spec.page_bytes // spec.block_size
-    yield Line("token_bytes", page_expression(spec.cache, options), per_token, "bytes")
-    yield Line("page_bytes", f"{spec.block_size} × {per_token}", spec.page_bytes, "bytes")
+    expression = page_expression(spec.cache, options)
+    yield Line("token_bytes", expression, per_token, "bytes", spec.cache)
+    page = f"{spec.block_size} × {per_token}"
+    yield Line("page_bytes", page, spec.page_bytes, "bytes", spec.cache)
 
 
 def group_text(groups: Sequence[Group]) -> str:
