@@ -9,6 +9,7 @@ from calculators.serving.request import Request
 
 FIELD = "requests"
 MOST_REQUESTS = 40
+MOST_TOKENS = 10_000  # of all prompts and outputs: what one still follows by hand, and quickly
 LARGEST = 10_000
 HEAD = "id,arrival,prompt,output"
 SCENARIOS: dict[str, str] = {
@@ -32,6 +33,9 @@ def parse(text: str) -> tuple[Request, ...]:
     if len(rows) > MOST_REQUESTS:
         raise ParameterError(FIELD, "too_many", maximum=MOST_REQUESTS)
     requests = tuple(request_of(number, cells) for number, cells in rows)
+    tokens = sum(request.prompt + request.output for request in requests)
+    if tokens > MOST_TOKENS:
+        raise ParameterError(FIELD, "too_long_run", tokens=tokens, maximum=MOST_TOKENS)
     names = [request.id for request in requests]
     for (number, _), name in zip(rows, names, strict=True):
         if names.count(name) > 1:

@@ -1,56 +1,74 @@
-"""One run step by step: a frame an iteration, the written-out lengths, the schedule, plain data."""
+"""One run step by step: a frame an iteration, the written-out lengths, the schedule, plain data.
 
-from collections.abc import Iterator
+Frames and lengths stop after the iterations that are drawn; the schedule and the data have all.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from calculators.serving.drawn import by_start, columns
 from calculators.serving.records import Iteration, Outcome, Run
 from calculators.serving.slo import counts
-from calculators.show.blocks import Cell, Derivation, Frame, Message, Step, Table
+from calculators.show.blocks import Cell, Derivation, Drawing, Frame, Message, Step, Table
 from calculators.show.quantity import Quantity
+from calculators.show.timeline import GridCell, GridColumn, grid_svg
+
+WINDOW = 8  # columns of the grid in a frame: the iteration of the frame and those before it
+
+
+def grid_drawing(name: Message, run: Run) -> Drawing:
+    """The whole iteration grid of a run."""
+    names = [outcome.request.id for outcome in run.outcomes]
+    made = columns(run)
+    return Drawing(
+        id="grid",
+        svg=grid_svg(names, made),
+        alt=Message("alt.grid", {"policy": name, "requests": len(names), "iterations": len(made)}),
+    )
 
 
 def frames(run: Run) -> Iterator[Frame]:
     """One frame an iteration: what every request does in it, and its tokens so far."""
-    for one in sorted(run.schedule, key=lambda one: (one.start, one.worker)):
+    made = columns(run)
+    for index, one in enumerate(by_start(run)):
         caption = Message(
             "frame.iteration", {"worker": one.worker, "start": one.start, "end": one.end}
         )
-        rows = tuple(frame_row(outcome, one) for outcome in run.outcomes)
+        rows = tuple(
+            frame_row(outcome, cell, one)
+            for outcome, cell in zip(run.outcomes, made[index].cells, strict=True)
+        )
         table = Table(id="frame", columns=("request", "does", "tokens_shown"), rows=rows)
-        yield Frame(caption=caption, blocks=(table,))
+        yield Frame(caption=caption, blocks=(window(run, made, index), table))
 
 
-def frame_row(outcome: Outcome, one: Iteration) -> tuple[Cell, ...]:
-    """A request during an iteration."""
-    tokens = sum(time <= one.end for time in outcome.token_times)
-    return (
-        outcome.request.id,
-        activity(outcome, one),
-        f"{tokens} / {outcome.request.output}",
+def window(run: Run, made: Sequence[GridColumn], index: int) -> Drawing:
+    """The grid up to an iteration, which is marked; what comes later is not known yet."""
+    first = max(0, index + 1 - WINDOW)
+    shown = made[first : index + 1]
+    names = [outcome.request.id for outcome in run.outcomes]
+    return Drawing(
+        id="step",
+        svg=grid_svg(names, shown, places=min(WINDOW, len(made)), now=index - first),
+        alt=Message("alt.step", {"number": index + 1}),
     )
 
 
-def activity(outcome: Outcome, one: Iteration) -> Message:
-    """What a request does while an iteration runs."""
-    name = outcome.request.id
-    prefill = dict(one.prefill)
-    if name in prefill:
-        return Message("does.prefill", {"tokens": prefill[name]})
-    if name in one.decode:
-        return Message("does.decode")
-    if name in one.preempted:
-        return Message("does.preempted")
-    if outcome.end is not None and outcome.end <= one.start:
-        return Message(f"does.{'finished' if outcome.status == 'finished' else 'gone'}")
-    if outcome.request.arrival >= one.end:
-        return Message("does.not_here")
-    return Message("does.waits")
+def frame_row(outcome: Outcome, cell: GridCell, one: Iteration) -> tuple[Cell, ...]:
+    """A request during an iteration."""
+    tokens = sum(time <= one.end for time in outcome.token_times)
+    values = {"tokens": cell.tokens} if cell.doing == "prefill" else {}
+    return (
+        outcome.request.id,
+        Message(f"does.{cell.doing}", values),
+        f"{tokens} / {outcome.request.output}",
+    )
 
 
 def durations(run: Run, a: int, b: int, c: int) -> Derivation:
     """The length of every iteration, written out."""
     steps = []
-    for one in run.schedule:
+    for one in by_start(run):
         tokens = sum(n for _, n in one.prefill)
         written = f"{a} + {b}·{tokens} + {c}·{one.seats}"
         steps.append(
@@ -63,10 +81,24 @@ def durations(run: Run, a: int, b: int, c: int) -> Derivation:
     return Derivation(id="durations", steps=tuple(steps))
 
 
-def schedule_table(run: Run) -> Table:
-    """All iterations and transfers of a run."""
-    rows: list[tuple[Cell, ...]] = [
-        (
+def schedule_table(runs: Mapping[str, Run]) -> Table:
+    """All iterations and transfers under every policy."""
+    return Table(
+        id="schedule",
+        columns=(
+            *("policy", "worker", "start", "end", "prefill", "decode", "emitted", "preempted"),
+        ),
+        rows=tuple(row for name, run in runs.items() for row in schedule_rows(name, run)),
+        folded=True,
+    )
+
+
+def schedule_rows(name: str, run: Run) -> Iterator[tuple[Cell, ...]]:
+    """The iterations and transfers of one run."""
+    policy = Message(f"option.policy.{name}")
+    for one in run.schedule:
+        yield (
+            policy,
             one.worker,
             Quantity(one.start),
             Quantity(one.end),
@@ -75,18 +107,9 @@ def schedule_table(run: Run) -> Table:
             ", ".join(one.emitted) or None,
             ", ".join(one.preempted) or None,
         )
-        for one in run.schedule
-    ]
-    empty: tuple[Cell, ...] = (None, None, None)
-    rows += [
-        ("link", Quantity(one.start), Quantity(one.end), one.request, *empty)
-        for one in run.transfers
-    ]
-    return Table(
-        id="schedule",
-        columns=("worker", "start", "end", "prefill", "decode", "emitted", "preempted"),
-        rows=tuple(rows),
-    )
+    for move in run.transfers:
+        times = (Quantity(move.start), Quantity(move.end))
+        yield (policy, "link", *times, move.request, None, None, None)
 
 
 def grid(run: Run) -> dict[str, Any]:

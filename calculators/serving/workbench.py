@@ -6,7 +6,7 @@ that is the other calculator, ``load_workbench``.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from calculators.form import fields
@@ -14,14 +14,32 @@ from calculators.serving import disaggregated, engine, scenarios
 from calculators.serving.chrome_trace import chrome_trace
 from calculators.serving.costs import Linear
 from calculators.serving.disaggregated import Split
+from calculators.serving.drawn import group
 from calculators.serving.records import Run
 from calculators.serving.request import Request
 from calculators.serving.settings import PolicyName, Settings
-from calculators.serving.side_by_side import comparison, policy_name, request_table
+from calculators.serving.side_by_side import (
+    chosen_table,
+    comparison,
+    policy_name,
+    request_table,
+    sums,
+    tool_table,
+)
 from calculators.serving.slo import Slo, attainment
-from calculators.serving.stepwise import durations, frames, grid, schedule_table
-from calculators.show.blocks import Block, Frames, Message, Notes, Result, Section
+from calculators.serving.stepwise import durations, frames, grid, grid_drawing, schedule_table
+from calculators.show.blocks import (
+    Block,
+    Code,
+    Drawing,
+    Frames,
+    Message,
+    Notes,
+    Result,
+    Section,
+)
 from calculators.show.progress import Progress
+from calculators.show.timeline import MOST_COLUMNS, gantt_svg
 
 POLICIES: tuple[PolicyName, ...] = (
     "static",
@@ -33,6 +51,17 @@ POLICIES: tuple[PolicyName, ...] = (
 )
 NAMES = (*POLICIES, "pd")
 OWN = "own"
+SHORT_NAMES = {  # data within a drawing, the same in every language
+    "static": "static",
+    "orca": "Orca",
+    "prefill_first": "vLLM v0",
+    "chunked": "Sarathi-Serve",
+    "v1": "vLLM v1",
+    "sglang": "SGLang",
+    "pd": "P/D",
+}
+FEW = 6  # requests up to which one chart holds all policies
+TRACE_COMMAND = "jq .data.chrome_trace serving.json > trace.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +90,7 @@ class Params:
     max_num_batched_tokens: int | None = fields.integer(
         None, minimum=1, maximum=100_000, group="policy"
     )
+    empty_first_chunk: bool = fields.switch(group="requests")
     horizon: int | None = fields.integer(None, minimum=0, maximum=1_000_000, group="requests")
     x0: int = fields.integer(2, minimum=0, maximum=1000, group="link")
     x1: int = fields.integer(0, minimum=0, maximum=1000, group="link")
@@ -97,9 +127,10 @@ def solve(params: Params, progress: Progress) -> Result:
 
 def requests_of(params: Params) -> tuple[Request, ...]:
     """The shipped scenario, or the reader's own requests."""
-    if params.scenario == OWN:
-        return scenarios.parse(params.requests or "")
-    return scenarios.parse(scenarios.SCENARIOS[params.scenario])
+    own = params.scenario == OWN
+    text = (params.requests or "") if own else scenarios.SCENARIOS[params.scenario]
+    content = 2 if params.empty_first_chunk else 1
+    return tuple(replace(one, first_content_token=content) for one in scenarios.parse(text))
 
 
 def run_policy(name: str, requests: tuple[Request, ...], params: Params) -> Run:
@@ -144,16 +175,37 @@ def blocks(params: Params, runs: Mapping[str, Run], slo: Slo) -> Iterator[Block]
     """The answer in reading order."""
     chosen = runs[params.policy]
     yield comparison(runs, slo)
-    yield request_table(chosen, slo)
+    yield chart(params.policy, runs)
+    yield Notes(items=(Message("note.legend"),))
+    yield chosen_table(chosen, slo)
+    yield sums(chosen)
     if chosen.schedule:
         yield Frames(id="steps", frames=tuple(frames(chosen)))
         yield durations(chosen, params.a, params.b, params.c)
-    others = tuple(
-        Section(id=f"schedule_{name}", blocks=(schedule_table(run),), folded=True)
+    if len(chosen.schedule) > MOST_COLUMNS:
+        yield Notes(items=(Message("note.first_only", {"count": MOST_COLUMNS}),))
+    grids = tuple(
+        Section(id=f"schedule_{name}", blocks=(grid_drawing(policy_name(name), run),))
         for name, run in runs.items()
+        if run.schedule
     )
-    yield Section(id="schedules", blocks=others, folded=True)
+    yield Section(id="schedules", blocks=grids, folded=True)
+    yield request_table(runs, slo)
+    yield schedule_table(runs)
+    yield tool_table(chosen)
     yield Notes(items=tuple(notes(params)))
+    yield Code(id="trace", text=TRACE_COMMAND, language="bash")
+
+
+def chart(policy: str, runs: Mapping[str, Run]) -> Drawing:
+    """The Gantt chart of all policies, or of the one that is looked at where there are many."""
+    few = len(runs[policy].outcomes) <= FEW
+    shown = runs if few else {policy: runs[policy]}
+    return Drawing(
+        id="gantt",
+        svg=gantt_svg([group(SHORT_NAMES[name], run) for name, run in shown.items()]),
+        alt=Message("alt.gantt", {"requests": len(runs[policy].outcomes), "policies": len(shown)}),
+    )
 
 
 def notes(params: Params) -> Iterator[Message]:
