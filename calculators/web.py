@@ -54,7 +54,7 @@ def answer(text: str, progress: Progress = lambda _done: None) -> str:
         result = calculator.solve(parse(calculator.params, values), progress)
         reply = answered(request, calculator, values, result, labels)
     except ParameterError as error:
-        reply = {"error": {"field": error.field, "text": sentence(error, labels)}}
+        reply = refused(error, labels)
     except Exception as error:  # noqa: BLE001 - whatever it is, a reader gets a sentence
         reply = failed(error, labels)
     return json.dumps({"values": dict(values), **reply}, ensure_ascii=False)
@@ -79,6 +79,14 @@ def answered(
         "values": shared,
         "query": to_query(calculator.name, calculator.params, shared),
     }
+
+
+def refused(error: ParameterError, labels: Labels) -> dict[str, Any]:
+    """The reply to what a reader got wrong; a reason without a wording is our mistake."""
+    try:
+        return {"error": {"field": error.field, "text": sentence(error, labels)}}
+    except LookupError:
+        return failed(error, labels)
 
 
 def failed(error: Exception, labels: Labels) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from scripts.site.serve import server
 type Figure = tuple[str, float, str]
 SITE = ROOT / "site"
 PAGE = "kv-cache/"
-ROUNDS = 7
+ROUNDS = 5
 TRIPS = 300
 BUILDS = 3
 CODE_CACHE_MS = 4000  # V8 keeps compiled code only after a while

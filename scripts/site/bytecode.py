@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,10 +23,18 @@ from scripts.paths import CALCULATORS, NODE_MODULES, ROOT
 VERSION = "0.1.0"
 WHEEL = f"calculators-{VERSION}-py3-none-any.whl"
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+NOT_IN_THE_BROWSER = {"calculators", "__future__", "tomllib"}  # labels come as JSON
 TERMINAL_ONLY = {"command_line.py", "__main__.py"}
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 # What Pyodide itself and a traceback need although no calculator imports it.
 ALWAYS = ("asyncio", "traceback", "json")
+
+
+def recipe() -> bytes:
+    """What changes the archives besides their files: this module and the compiler."""
+    return sys.version.encode() + Path(__file__).read_bytes()
 
 
 def package_files() -> dict[str, bytes]:
@@ -37,10 +46,38 @@ def package_files() -> dict[str, bytes]:
 
 
 def wheel() -> bytes:
-    """The calculators as a compiled wheel."""
-    files = package_files()
-    key = digest(sys.version, *(part for item in files.items() for part in item))
+    """The calculators as a compiled wheel, labels as JSON, which is read faster than TOML."""
+    files = dict(lighter(name, data) for name, data in package_files().items())
+    key = digest(recipe(), *(part for item in files.items() for part in item))
     return cached("wheel", key, lambda: compiled(WHEEL, {**files, **metadata()}))
+
+
+def lighter(name: str, data: bytes) -> tuple[str, bytes]:
+    """A file as the browser gets it."""
+    if name.endswith(".toml"):
+        tree = tomllib.loads(data.decode())
+        return f"{name[:-5]}.json", json.dumps(tree, ensure_ascii=False).encode()
+    return name, without_docstrings(data) if name.endswith(".py") else data
+
+
+def without_docstrings(source: bytes) -> bytes:
+    """The source with every docstring as short as it can be, on the same lines.
+
+    ``-OO`` would remove assertions too. A class keeps a word: a dataclass without any would write
+    its own signature there, which takes longer than all the rest of it.
+    """
+    lines = source.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            text = node.body[0]
+            first, last = text.lineno - 1, (text.end_lineno or text.lineno) - 1
+            ending = lines[last][text.end_col_offset :]
+            lines[first : last + 1] = [
+                lines[first][: text.col_offset] + b'"."' + (ending if first == last else b"\n"),
+                *([b"\n"] * (last - first - 1)),
+                *([ending.lstrip() or b"\n"] if first != last else []),
+            ]
+    return b"".join(lines)
 
 
 def metadata() -> dict[str, bytes]:
@@ -58,7 +95,7 @@ def standard_library() -> bytes:
     """Pyodide's standard library, only what is imported, compiled."""
     stock = NODE_MODULES / "pyodide" / "python_stdlib.zip"
     roots = sorted({*ALWAYS, *imported(package_files())})
-    key = digest(sys.version, stock.read_bytes(), *roots)
+    key = digest(recipe(), stock.read_bytes(), *roots)
     return cached("stdlib", key, lambda: trimmed(stock, roots))
 
 
@@ -69,7 +106,7 @@ def imported(files: Mapping[str, bytes]) -> set[str]:
         if name.endswith(".py"):
             for node in ast.walk(ast.parse(source)):
                 names |= imports_of(node)
-    return {n for n in names if n.split(".")[0] not in {"calculators", "__future__"}}
+    return {n for n in names if n.split(".")[0] not in NOT_IN_THE_BROWSER}
 
 
 def imports_of(node: ast.AST) -> set[str]:
@@ -87,9 +124,8 @@ def trimmed(stock: Path, roots: Iterable[str]) -> bytes:
     command = ["node", str(Path(__file__).with_name("imports.mjs")), *roots]
     printed = subprocess.run(command, check=True, capture_output=True, cwd=ROOT).stdout
     with zipfile.ZipFile(stock) as archive:
-        return compiled(
-            "python_stdlib.zip", {name: archive.read(name) for name in json.loads(printed)}
-        )
+        files = {name: without_docstrings(archive.read(name)) for name in json.loads(printed)}
+    return compiled("python_stdlib.zip", files)
 
 
 def compiled(name: str, files: Mapping[str, bytes]) -> bytes:
