@@ -9,6 +9,7 @@ import functools
 import http.server
 import posixpath
 import re
+import sys
 from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
@@ -120,12 +121,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
             super().log_message(format, *args)
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """A server that says nothing of readers who leave in the middle."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report what is not just a closed connection."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def server(
     site: Path, port: int, prefix: str = "/", *, quiet: bool = False
-) -> http.server.ThreadingHTTPServer:
+) -> Server:
     """A server of a built site; port 0 takes a free one."""
     handler = functools.partial(Handler, site=site.resolve(), prefix=prefix, quiet=quiet)
-    return http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    return Server(("127.0.0.1", port), handler)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
