@@ -130,9 +130,7 @@ class Server(http.server.ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def server(
-    site: Path, port: int, prefix: str = "/", *, quiet: bool = False
-) -> Server:
+def server(site: Path, port: int, prefix: str = "/", *, quiet: bool = False) -> Server:
     """A server of a built site; port 0 takes a free one."""
     handler = functools.partial(Handler, site=site.resolve(), prefix=prefix, quiet=quiet)
     return Server(("127.0.0.1", port), handler)
