@@ -6,17 +6,28 @@ gaps of a trace are counted by stretches of iterations, never token by token.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
+from functools import cache
+from itertools import accumulate, pairwise
 from operator import sub
 from typing import Any
 
-from calculators.serving.distribution import Distribution, distribution, of_counts, union
-from calculators.serving.records import Outcome, Status
+from calculators.serving.distribution import (
+    Distribution,
+    distribution,
+    of_counts,
+    of_ratios,
+    union,
+)
+from calculators.serving.records import Outcome, Run, Status
 from calculators.serving.request import Request, Time
 from calculators.serving.slo import Slo
 from calculators.serving.trace import CODES, NOT_ARRIVED, Trace
+
+
+type Steps = Sequence[tuple[Time, int]]
+"""(instant, count from then on)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,6 +45,8 @@ class Columns:
     preemptions: int
     recomputed: int
     cached: int
+    count_waiting: Callable[[], Steps] | None = field(default=None, compare=False, repr=False)
+    count_used: Callable[[], Steps] = field(default=tuple, compare=False, repr=False)
 
     def finished(self) -> list[int]:
         """Indices of the finished requests."""
@@ -52,8 +65,18 @@ class Columns:
 
     @property
     def gaps(self) -> Distribution:
-        """All gaps between the tokens of one request, over all requests. Counted at each call."""
+        """All gaps between the tokens of one request, over all requests."""
         return self.count_gaps()
+
+    @property
+    def waiting_steps(self) -> Steps:
+        """The length of the waiting queue at each change."""
+        if self.count_waiting is not None:
+            return self.count_waiting()
+        changes = Counter(self.arrival)
+        changes.subtract(now for now in self.first_scheduled if now is not None)
+        instants = sorted(changes)
+        return list(zip(instants, accumulate(changes[now] for now in instants), strict=True))
 
     @property
     def arrival(self) -> list[Time]:
@@ -107,6 +130,12 @@ class Columns:
         rows = zip(self.decode_time, self.tokens, strict=True)
         return [None if t is None else Fraction(t, tokens - 1) for t, tokens in rows]
 
+    @property
+    def tpot_distribution(self) -> Distribution:
+        """Of all that have a TPOT, without a fraction for each of them."""
+        rows = zip(self.decode_time, self.tokens, strict=True)
+        return of_ratios((t, tokens - 1) for t, tokens in rows if t is not None)
+
 
 def within(value: Time | None, limit: Time | None) -> bool:
     """Whether a limit is kept; no limit always is."""
@@ -119,6 +148,15 @@ def between(starts: Sequence[Any], ends: Sequence[Any]) -> list[Any]:
         return list(map(sub, ends, starts))
     pairs = zip(starts, ends, strict=True)
     return [None if end is None or start is None else end - start for start, end in pairs]
+
+
+def of_run(run: Run) -> Columns:
+    """From a run of the plain engine, with queue and memory over time."""
+    return replace(
+        of_outcomes(run.outcomes),
+        count_waiting=(lambda: run.waiting_steps) if run.waiting_steps else None,
+        count_used=lambda: run.used_steps,
+    )
 
 
 def of_outcomes(outcomes: Sequence[Outcome]) -> Columns:
@@ -135,7 +173,7 @@ def of_outcomes(outcomes: Sequence[Outcome]) -> Columns:
         first_content=contents,
         end=[outcome.end for outcome in arrived],
         tokens=[len(outcome.token_times) for outcome in arrived],
-        count_gaps=lambda: distribution(gap for outcome in arrived for gap in outcome.itl),
+        count_gaps=cache(lambda: distribution(gap for o in arrived for gap in o.itl)),
         preemptions=sum(outcome.preemptions for outcome in arrived),
         recomputed=sum(outcome.recomputed for outcome in arrived),
         cached=sum(outcome.cached for outcome in arrived),
@@ -154,10 +192,12 @@ def of_trace(trace: Trace) -> Columns:
         first_content=first_contents(trace, count),
         end=trace.end[:count],
         tokens=trace.shown[:count],
-        count_gaps=lambda: gaps_of(trace),
+        count_gaps=cache(lambda: gaps_of(trace)),
         preemptions=trace.preemptions.total(),
         recomputed=trace.recomputed.total(),
         cached=trace.cached.total(),
+        count_waiting=trace.waiting_steps,
+        count_used=trace.used_steps,
     )
 
 
@@ -252,7 +292,7 @@ def merged(parts: Sequence[Columns]) -> Columns:
         first_content=[part.first_content[index] for _, _, part, index in rows],
         end=[part.end[index] for _, _, part, index in rows],
         tokens=[part.tokens[index] for _, _, part, index in rows],
-        count_gaps=lambda: union(part.gaps for part in parts),
+        count_gaps=cache(lambda: union(part.gaps for part in parts)),
         preemptions=sum(part.preemptions for part in parts),
         recomputed=sum(part.recomputed for part in parts),
         cached=sum(part.cached for part in parts),

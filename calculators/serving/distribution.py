@@ -87,6 +87,23 @@ def of_counts(counts: Counter[Time]) -> Distribution:
     )
 
 
+def of_ratios(pairs: Iterable[tuple[Time, int]]) -> Distribution:
+    """Of quotients (part, whole), exactly, and much quicker than of as many fractions.
+
+    Quotients are put in order by their rounded value, which never turns an order around; the few
+    that share one are looked at exactly.
+    """
+    counts: Counter[Time] = Counter()
+    rounded: dict[float, list[Time]] = {}
+    for pair, count in Counter(pairs).items():
+        exact = Fraction(*pair)
+        if exact not in (found := rounded.setdefault(float(exact), [])):
+            found.append(exact)
+        counts[exact] += count
+    values = tuple(value for key in sorted(rounded) for value in sorted(rounded[key]))
+    return Distribution(values, tuple(accumulate(counts[value] for value in values)))
+
+
 def union(parts: Iterable[Distribution]) -> Distribution:
     """All values of several distributions together."""
     counts: Counter[Time] = Counter()

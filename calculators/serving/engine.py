@@ -35,13 +35,15 @@ def run(
         outcomes=by_arrival(engine.outcomes),
         schedule=tuple(engine.schedule),
         waiting_steps=tuple(engine.steps),
+        used_steps=tuple(engine.uses),
     )
 
 
 class Engine:
     """One worker and its queue. ``lives`` pairs requests with the instants at which they join.
 
-    After ``simulate``: ``outcomes``, ``schedule``, ``steps`` (the waiting queue), and
+    After ``simulate``: ``outcomes``, ``schedule``, ``steps`` (the waiting queue), ``uses`` (KV
+    blocks owned between iterations), and
     ``handed_over``, the requests that left for another worker and when.
     """
 
@@ -70,10 +72,12 @@ class Engine:
         self.outcomes: list[Outcome] = []
         self.schedule: list[Iteration] = []
         self.steps: list[tuple[Time, int]] = []
+        self.uses: list[tuple[Time, int]] = []
 
     def simulate(self) -> None:
         """Iterate until nothing is left to do or the horizon is reached."""
         while self.within_horizon(self.now):
+            self.uses.append((self.now, self.state.memory.used))
             self.settle(self.now)
             plan = self.form(self.state)
             self.let_go()

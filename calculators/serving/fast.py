@@ -117,6 +117,7 @@ class Core:
         status, first_token, end = trace.status, trace.first_token, trace.end
         first_scheduled, waiting, ends = trace.first_scheduled, self.waiting, self.ends
         record, grown = trace.clock.stretches.extend, trace.clock.growth
+        note_use = trace.uses.extend
         deadlines, residues, order = self.deadlines, self.residues, self.order
         push, pop, size = heapq.heappush, heapq.heappop, self.size
         a, b, c = cost.coefficients or (0, 0, 0)
@@ -138,6 +139,8 @@ class Core:
         g = n = seats = context = following = 0
         free = self.free
         while horizon is None or now <= horizon:
+            if limited:
+                note_use((now, free))
             if checked:
                 self.arrive(now)
                 if deadlines and deadlines[0][0] <= now:

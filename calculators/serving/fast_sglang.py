@@ -89,6 +89,8 @@ class Core:
     def loop(self) -> None:
         """Prefill if a batch can be formed, else decode, else wait for the next arrival."""
         while True:
+            if self.limited:
+                self.trace.uses += (self.now, self.free)
             self.arrive()
             if self.limited and not self.decoding and self.partial is None:
                 self.set_ratio(self.settings.new_token_ratio)

@@ -109,9 +109,13 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """A whole run: outcomes by (arrival, id), the schedule, the waiting queue at each change."""
+    """A whole run: outcomes by (arrival, id), the schedule, the waiting queue at each change.
+
+    ``used_steps`` are the KV blocks in use between iterations.
+    """
 
     outcomes: tuple[Outcome, ...]
     schedule: tuple[Iteration, ...]
     transfers: tuple[Transfer, ...] = ()
     waiting_steps: tuple[tuple[Time, int], ...] = ()
+    used_steps: tuple[tuple[Time, int], ...] = ()

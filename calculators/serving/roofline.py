@@ -7,8 +7,9 @@ experts (there the parameters read and used differ) and everything kernels lose 
 efficiency. Times are whole microseconds, rounded up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 
 from calculators.serving.limits import within
 from calculators.serving.request import Time
@@ -51,11 +52,13 @@ class Roofline:
     compute_efficiency: Fraction = Fraction(1)
     memory_efficiency: Fraction = Fraction(1)
     overhead_us: Fraction = Fraction(0)
+    parts: tuple[int, int, int, int, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse efficiencies that are none. Raises ParameterError."""
         for name in ("compute_efficiency", "memory_efficiency"):
             within(name, getattr(self, name), Fraction(1, 1000), 1)
+        object.__setattr__(self, "parts", self.line())
 
     @property
     def reads_context(self) -> bool:
@@ -80,7 +83,20 @@ class Roofline:
         read = weights + context * self.shape.kv_bytes_per_token
         return read / (self.device.bytes_per_s * self.memory_efficiency) * MICROSECONDS
 
+    def line(self) -> tuple[int, int, int, int, int]:
+        """Compute a token, weights, KV a token and overhead over one common denominator.
+
+        So that an iteration costs a few operations on integers and no fraction.
+        """
+        weights, token = self.memory_us(0), self.memory_us(1) - self.memory_us(0)
+        parts = (self.compute_us(1), weights, token, self.overhead_us)
+        common = lcm(*(part.denominator for part in parts))
+        first, second, third, fourth = (int(part * common) for part in parts)
+        return first, second, third, fourth, common
+
     def duration(self, prefill: int, decodes: int, context: int) -> Time:
         """Time of one iteration in whole µs."""
-        slower = max(self.compute_us(prefill + decodes), self.memory_us(context))
-        return -int(-(slower + self.overhead_us) // 1)
+        compute, weights, token, overhead, common = self.parts
+        computing, reading = compute * (prefill + decodes), weights + token * context
+        slower = computing if computing > reading else reading  # noqa: FURB136 - max() is slower
+        return -(-(slower + overhead) // common)

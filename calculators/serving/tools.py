@@ -7,10 +7,9 @@ loop delays, re-tokenised chunks) and warm-up windows.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 from calculators.serving.columns import Columns
-from calculators.serving.distribution import Distribution, Rule, distribution
+from calculators.serving.distribution import Distribution, Rule, distribution, of_ratios
 from calculators.serving.request import Time
 
 type Metric = Callable[[Columns], Distribution]
@@ -50,24 +49,22 @@ def e2e(columns: Columns) -> Distribution:
 def tpot(columns: Columns) -> Distribution:
     """(latency - TTFT) / (tokens - 1), without requests of one token."""
     times = zip(columns.ttft_content, columns.e2e, columns.tokens, strict=True)
-    values: list[Time | None] = [
-        Fraction(total - first) / (tokens - 1)
-        if first is not None and total is not None and tokens > 1
-        else None
+    return of_ratios(
+        (total - first, tokens - 1)
         for first, total, tokens in times
-    ]
-    return kept(columns, values)
+        if first is not None and total is not None and tokens > 1
+    )
 
 
 def mean_gap(columns: Columns) -> Distribution:
     """(last token - first token) / (tokens - 1)."""
-    return kept(columns, list(columns.tpot))
+    return columns.tpot_distribution
 
 
 def per_token(columns: Columns) -> Distribution:
     """Latency / tokens, the first token included."""
     pairs = zip(columns.e2e, columns.tokens, strict=True)
-    return kept(columns, [None if t is None or not n else Fraction(t) / n for t, n in pairs])
+    return of_ratios((time, tokens) for time, tokens in pairs if time is not None and tokens)
 
 
 def gaps(columns: Columns) -> Distribution:

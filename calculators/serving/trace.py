@@ -70,7 +70,8 @@ class Trace:
 
     ``moves`` alternates instants and changes of the queue's length by preemptions and resumptions.
     ``ended_stays`` holds index, first instant, number at the join and tokens of every stay in the
-    batch that a preemption ended. Flat lists, because thousands of small tuples would keep the
+    batch that a preemption ended. ``uses`` alternates instants between iterations and the blocks
+    that are free then, where they are limited. Flat lists, because thousands of small tuples would keep the
     garbage collector busy.
     """
 
@@ -91,6 +92,7 @@ class Trace:
     last_number: int = 0
     ended_stays: list[Any] = field(default_factory=list)
     moves: list[Any] = field(default_factory=list)
+    uses: list[Any] = field(default_factory=list)
 
     def seal(self, number: int) -> None:
         """Make the indices, once the run is over after so many decode iterations."""
@@ -136,6 +138,11 @@ class Trace:
         """All requests, by (arrival, id)."""
         found = map(self.outcome, range(len(self.requests)))
         return tuple(sorted(found, key=lambda o: (o.request.arrival, o.request.id)))
+
+    def used_steps(self) -> tuple[tuple[Time, int], ...]:
+        """(instant, blocks in use) between the iterations that were looked at."""
+        total = max(self.uses[1::2], default=0)  # all are free before the first iteration
+        return tuple((now, total - free) for now, free in batched(self.uses, 2, strict=True))
 
     def waiting_steps(self) -> tuple[tuple[Time, int], ...]:
         """The length of the waiting queue at each change, after all that happens at one instant."""
