@@ -1,6 +1,8 @@
-"""Write ``calculators/kv/catalogue.py`` from ``data/models``: ``python -m scripts.models``.
+"""Write two modules of ``calculators/kv`` from ``data``: ``python -m scripts.models``.
 
-The catalogue is Python so that the browser gets it as bytecode and nothing has to be parsed.
+``catalogue.py`` has the known models of ``data/models``, ``published.py`` the printed figures of
+``data/truth`` with what LMCache's calculator is told of each model. They are Python so that the
+browser gets them as bytecode and nothing has to be parsed.
 """
 
 import json
@@ -8,9 +10,9 @@ from dataclasses import astuple
 from pathlib import Path
 
 from calculators.kv.models import Model, from_json
+from scripts import published
 from scripts.paths import CALCULATORS, DATA
 
-CATALOGUE = CALCULATORS / "kv" / "catalogue.py"
 HEAD = '''"""Known models. Written by ``python -m scripts.models`` from data/models; not by hand."""
 
 from calculators.kv.models import Model
@@ -38,9 +40,10 @@ def row(model: Model) -> str:
     return f"        Model({inner}),\n"
 
 
-def main(path: Path = CATALOGUE) -> None:
-    """Write the module."""
-    path.write_text(source(), encoding="utf-8")
+def main(folder: Path = CALCULATORS / "kv") -> None:
+    """Write the modules."""
+    (folder / "catalogue.py").write_text(source(), encoding="utf-8")
+    (folder / "published.py").write_text(published.source(), encoding="utf-8")
 
 
 if __name__ == "__main__":

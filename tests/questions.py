@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from calculators.kv.dtypes import DTYPES
+from tests.questions_kv import KV_QUESTIONS
 
 LLAMA = {
     "model_type": "llama",
@@ -217,5 +218,6 @@ QUESTIONS = [
     *EXPORTS,
     *ADDRESSES,
     *LATENCY,
+    *(Question(name, values) for name, values in KV_QUESTIONS),
     *STRAYS,
 ]

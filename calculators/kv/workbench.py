@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from calculators.form import fields
 from calculators.form.lengths import Lengths, Run
 from calculators.kv.dtypes import DTYPES, Dtype, dtype
-from calculators.kv.layers import Cache
+from calculators.kv.layers import Cache, SharedCache
 from calculators.kv.notation import cache_text
 from calculators.kv.payload import Factor, Payload, Term, payload, per_token
 from calculators.kv.shape import (
@@ -21,7 +21,7 @@ from calculators.kv.shape import (
     shape_remarks,
     short_values,
 )
-from calculators.kv.wording import product_of, term_name
+from calculators.kv.wording import described, product_of, term_name
 from calculators.show.blocks import (
     Axis,
     Block,
@@ -86,7 +86,7 @@ def blocks(
     yield product(total)
     if notes := tuple(remarks(params, shape, lengths)):
         yield Notes(items=notes)
-    yield layer_table(total)
+    yield layer_table(shape, total)
     yield growth(shape, kv, lengths)
     if shape.reading is not None:
         yield shape_facts(shape.reading)
@@ -140,13 +140,25 @@ def remarks(params: Params, shape: Shape, lengths: Lengths) -> Iterator[Message]
     yield from shape_remarks(shape)
 
 
-def layer_table(total: Payload) -> Table:
+def layer_table(shape: Shape, total: Payload) -> Table:
     """A row for each kind of cache: how many layers, what one token adds, all its bytes."""
+    sharing = shape.stack.counts.get(SharedCache(), 0)
     return Table(
         id="layers",
         columns=("cache", "notation", "layers", "elements", "bytes"),
-        rows=tuple(layer_row(term) for term in total.terms),
+        rows=(
+            *(layer_row(term) for term in total.terms),
+            *([shared_row(sharing)] if sharing else []),
+        ),
     )
+
+
+def shared_row(layers: int) -> tuple[Message | str | Quantity, ...]:
+    """Layers that keep nothing because they read another layer's cache."""
+    cache = SharedCache()
+    return (
+        described(cache), cache_text(cache), Quantity(layers), Quantity(0), Quantity(0, "bytes"),
+    )  # fmt: skip
 
 
 def layer_row(term: Term) -> tuple[Message | str | Quantity, ...]:
