@@ -12,7 +12,7 @@ Left out: decode, batching, requests that overtake one that waits for its prefet
 compete with serving, blocks in use by running requests.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -205,40 +205,31 @@ class Hierarchy:
 
     def store(self, chain: Sequence[AnyPlace], blocks: list[int], ends: Sequence[int]) -> None:
         """Use, promote and write down the blocks of a request, tier by tier."""
-        new, gone = chain[0].use(blocks)
-        self.note(0, ends[0], len(new), 0, len(gone))
+        put_in, gone = chain[0].use(blocks)
+        self.note(0, ends[0], put_in, 0, len(gone))
         above, last = 0, ends[-1]
         down = blocks[last:]
         for tier, level in enumerate(self.setup.levels, start=1):
+            where, write = chain[tier], level.write
             start, end = ends[tier - 1], ends[tier]
             touched = blocks[start : last if self.setup.promote else end]
-            uses: tuple[list[int], ...]
-            match level.write:
-                case "write_back":  # older than all that the request touches
-                    down = gone[::-1]
-                    uses = (down, touched)
-                case "write_through_selective":
+            promoted = 0
+            if write == "write_back":  # older than all that the request touches
+                down = gone[::-1]
+                put_in, gone = where.use(down)
+                if touched:
+                    promoted, more = where.use(touched)
+                    put_in += promoted
+                    gone += more
+            else:
+                if write == "write_through_selective":
                     down = blocks[above:start]
-                    uses = (down + touched,)
-                case _:
-                    uses = (touched + down,)
-            put_in, promoted, gone = self.bring(chain[tier], uses, touched)
+                if last > end and touched:
+                    promoted = sum(block not in where.blocks for block in touched)
+                ordered = touched + down if write == "write_through" else down + touched
+                put_in, gone = where.use(ordered)
             self.note(tier, end - start, put_in, put_in - promoted, len(gone))
             above = start
-
-    def bring(
-        self, where: AnyPlace, uses: Iterable[list[int]], touched: list[int]
-    ) -> tuple[int, int, list[int]]:
-        """Blocks put in, how many of these came from below, and what was evicted for them."""
-        put_in = promoted = 0
-        gone: list[int] = []
-        for blocks in uses:
-            new, out = where.use(blocks)
-            put_in += len(new)
-            if touched and new:
-                promoted += len(set(touched).intersection(new))
-            gone += out
-        return put_in, promoted, gone
 
     def note(self, tier: int, used: int, put_in: int, written: int, evicted: int) -> None:
         """Count what happened in a tier."""

@@ -54,8 +54,15 @@ CURVE_POINTS = 32
 
 def bandwidth(default: str) -> Fraction | None:
     """A field of GB/s; empty, there is no such tier."""
-    found: Fraction | None = fields.decimal(
-        default, minimum="0.001", maximum="1000000", group="tiers", unit="GB_per_s"
+    found: Fraction | None = fields.form_field(
+        fields.Decimal(
+            default=default,
+            minimum=Fraction(1, 1000),
+            maximum=Fraction(10**6),
+            optional=True,
+            group="tiers",
+            unit="GB_per_s",
+        )
     )
     return found
 

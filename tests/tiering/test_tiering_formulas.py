@@ -35,7 +35,7 @@ LLAMA = full(80, 8, 128)
 TRUTH = json.loads((ROOT / "data/truth/tiering.json").read_text(encoding="utf-8"))
 
 
-def dense(layers, heads, width, hidden, per_s, chunk=256):
+def dense(layers, heads, width, hidden, per_s, chunk=256):  # noqa: PLR0913, PLR0917 - a model
     """A plain model on a device."""
     return Prefix(
         stack=full(layers, heads, width),

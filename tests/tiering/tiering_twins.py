@@ -77,7 +77,7 @@ def run(trace_rows, setup, size):
         for _ in range(setup.instances)
     ]
     free, alone_free = [0] * setup.instances, [0] * setup.instances
-    flows = [dict(used=0, put_in=0, written=0, evicted=0) for _ in range(len(levels) + 1)]
+    flows = [{"used": 0, "put_in": 0, "written": 0, "evicted": 0} for _ in range(len(levels) + 1)]
     found_all, ttft, control = [], [], []
     for index, (ids, tokens, arrival) in enumerate(trace_rows):
         full = ids[: tokens // size]
@@ -162,12 +162,12 @@ def keep(setup, chain, full, parts, flows):
             steps = [offered + touched]
         else:
             steps = [touched + offered]
-        put_in, gone = [], []
+        put_in, gone, written = [], [], []
         for step in steps:
             new, out = chain[tier].use(step)
             put_in += new
             gone += out
-        written = [b for b in put_in if b not in touched]
+            written += [b for b in new if b not in touched or step is offered]
         note(flows[tier], len(parts[tier]), len(put_in), len(written), len(gone))
 
 
