@@ -3,17 +3,16 @@
 Left out: service time (see the routing lab), host tiers, chunked prefill.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from calculators.form import fields
 from calculators.form.errors import ParameterError
 from calculators.prefix import policies
-from calculators.prefix.ceiling import ceiling
 from calculators.prefix.lab_source import Source, trace_of
 from calculators.prefix.rates import Definition, Outcome, rate, requests_with_hit, reused_tokens
 from calculators.prefix.replay import replay_tree
-from calculators.prefix.segments import segments_of
+from calculators.prefix.sweep import CEILING, Sweep, curves
 from calculators.prefix.tenants import isolation
 from calculators.prefix.trace import Trace, in_blocks, reuse_gaps_ms
 from calculators.prefix.vllm import replay_pool
@@ -34,7 +33,7 @@ from calculators.show.quantity import Quantity
 
 MOST_CAPACITY = 10**9
 MOST_POINTS = 30
-SWEPT = ("lru", "lfu", "fifo")
+SWEPT = ("lru", "lfu", "fifo")  # beside the chosen policy, three in all
 TREE, POOL = ("engine", ("sglang",)), ("engine", ("vllm",))
 QUANTILES = (10, 50, 90, 99)
 
@@ -115,15 +114,19 @@ def chosen_policy(params: Params, name: str) -> policies.Policy:
     )
 
 
-def replay(params: Params, trace: Trace, tokens: int | None, policy: str = "") -> Outcome:
+def replay(params: Params, trace: Trace, tokens: int | None) -> Outcome:
     """The trace through the chosen engine."""
     capacity = symbols(trace, tokens)
     if params.engine == "vllm":
         needed = sum(count + 1 for count in trace.block_counts)
         return replay_pool(trace, min(capacity or needed, needed))
-    page_size = params.page_size if trace.block_tokens == 1 else 1
-    chosen = chosen_policy(params, policy or params.policy)
-    return replay_tree(trace, chosen, capacity, page_size=page_size)
+    chosen = chosen_policy(params, params.policy)
+    return replay_tree(trace, chosen, capacity, page_size=page_size(params, trace))
+
+
+def page_size(params: Params, trace: Trace) -> int:
+    """The page in symbols: a trace of blocks has no finer unit than they are."""
+    return params.page_size if trace.block_tokens == 1 else 1
 
 
 def percent(share: Fraction | float | None) -> Quantity | None:
@@ -142,8 +145,9 @@ def numbers(
         "evicted": Quantity(outcome.evictions * trace.block_tokens, "tokens"),
         "resident": Quantity(outcome.resident * trace.block_tokens, "tokens"),
         "with_hit": Quantity(100 * requests_with_hit(outcome), "percent", 2),
-        "refused": Quantity(outcome.refused, "requests"),
     }
+    if outcome.refused:
+        shown["refused"] = Quantity(outcome.refused, "requests")
     lead = Number(id="hit_rate", quantity=percent(headline) or Quantity(0, "percent"), lead=True)
     return (lead, *(Number(id=name, quantity=value) for name, value in shown.items()))
 
@@ -183,37 +187,28 @@ def notes(params: Params, trace: Trace, outcome: Outcome) -> tuple[Message, ...]
 
 def sweep(params: Params, trace: Trace, progress: Progress) -> Plot:
     """Hit rate by capacity, with the ceiling of any policy."""
-    segments = segments_of(trace)
-    longest = max(trace.block_counts) + 1
-    points = params.sweep_points
-    sizes = sorted({longest + (segments.unique - longest) * i // points for i in range(points + 1)})
-    sizes = [size for size in sizes if size > 0]
-    names = SWEPT if params.engine == "sglang" else ("lru",)
-    lines = []
-    for done, name in enumerate(names):
-        outcomes = []
-        for at, size in enumerate(sizes):
-            outcomes.append(replay(params, trace, size * trace.block_tokens, name))
-            progress((done + at / len(sizes)) / (len(names) + 1))
-        lines.append(series(name, trace, sizes, outcomes))
-    best = [replace(outcomes[0], runs=ceiling(segments, size)) for size in sizes]
-    lines.append(series(Message("series.ceiling"), trace, sizes, best))
+    vllm = params.engine == "vllm"
+    names = () if vllm else tuple(dict.fromkeys((params.policy, *SWEPT)))[: len(SWEPT)]
+    job = Sweep(
+        trace=trace,
+        policies=tuple(chosen_policy(params, name) for name in names),
+        page_size=page_size(params, trace),
+        points=params.sweep_points,
+        progress=progress,
+    )
     return Plot(
         id="sweep",
         kind="line",
         x=Axis(name="capacity", unit="tokens"),
         y=Axis(name="rate", unit="percent"),
-        series=tuple(lines),
+        series=tuple(
+            Series(
+                name=Message("series.ceiling") if curve.name == CEILING else curve.name,
+                points=curve.points,
+            )
+            for curve in curves(job)
+        ),
     )
-
-
-def series(name: str | Message, trace: Trace, sizes: list[int], outcomes: list[Outcome]) -> Series:
-    """One line of the sweep."""
-    points = []
-    for size, outcome in zip(sizes, outcomes, strict=True):
-        value = rate(trace, outcome, Definition()) or Fraction(0)
-        points.append((float(size * trace.block_tokens), float(100 * value)))
-    return Series(name=name, points=tuple(points))
 
 
 def tenants(trace: Trace, capacity: int | None) -> Table:

@@ -109,7 +109,7 @@ def plot(results: dict[str, Routed]) -> Plot:
         y=Axis(name="mean_ttft", unit="ms"),
         series=tuple(
             Series(
-                name=Message(f"route.{name}"),
+                name=Message(f"series.{name}"),
                 points=((100 * found.hit_rate, found.mean_ttft_ms),),
             )
             for name, found in results.items()

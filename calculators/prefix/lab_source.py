@@ -1,6 +1,7 @@
 """Where the labs' traces come from: a generated one, or the reader's own file."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from calculators.form import fields
 from calculators.form.errors import ParameterError
@@ -13,6 +14,7 @@ SOURCES = ("generated", "own")
 GENERATED = ("source", ("generated",))
 OWN = ("source", ("own",))
 LARGEST_FILE = 250_000_000  # characters
+MOST_KEPT = 30_000_000  # characters of a file that stays read until the next one
 MOST_TOKENS = 30_000_000  # of a generated trace
 
 
@@ -41,10 +43,18 @@ class Source:
     tokenisation: str = fields.choice("words", tuple(TOKENISATIONS), group="trace", when=OWN)
 
 
+@lru_cache(maxsize=1)  # most edits change the cache and not the trace
+def read_once(text: str, form: str, tokenisation: str) -> Trace:
+    """A trace that was read already if it is the last one."""
+    return read_trace(text, form, tokenisation)
+
+
 def trace_of(params: Source) -> Trace:
     """The trace that a form describes."""
     if params.source == "own":
-        return read_trace(params.trace or "", params.form, params.tokenisation)
+        text = params.trace or ""
+        read = read_once if len(text) <= MOST_KEPT else read_trace
+        return read(text, params.form, params.tokenisation)
     said = params.shared * 4 + params.turns * (params.question + params.reply)
     if params.groups * params.turns * said > MOST_TOKENS:
         raise ParameterError("groups", "too_many_tokens", maximum=MOST_TOKENS)

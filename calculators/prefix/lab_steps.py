@@ -9,6 +9,7 @@ from calculators.prefix.steps import Evicted, NodeView, Step, play
 from calculators.show.blocks import (
     Block,
     Cell,
+    Drawing,
     Frame,
     Frames,
     Message,
@@ -20,17 +21,19 @@ from calculators.show.blocks import (
 )
 from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
+from calculators.show.tree import TreeNode, drawable, outline, tree_svg
 
 OWN = "own"
+FIRST = "eviction_under_lock"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
     """The form."""
 
-    scenario: str = fields.choice("branching", (*SHIPPED, OWN), group="scenario")
-    operations: str | None = fields.text(
-        longest=20_000, lines=10, group="scenario", when=("scenario", (OWN,))
+    scenario: str = fields.choice(FIRST, (*SHIPPED, OWN), group="scenario")
+    operations: str = fields.text(
+        SHIPPED[FIRST], longest=20_000, lines=9, group="scenario", when=("scenario", (OWN,))
     )
     policy: str = fields.choice("lru", policies.NAMES, labelled=False, group="cache")
     threshold: int = fields.integer(
@@ -44,7 +47,7 @@ class Params:
 
 def solve(params: Params, _progress: Progress) -> Result:
     """Play the scenario."""
-    text = (params.operations or "") if params.scenario == OWN else SHIPPED[params.scenario]
+    text = params.operations if params.scenario == OWN else SHIPPED[params.scenario]
     chosen = policies.policy(
         params.policy,
         threshold=params.threshold,
@@ -60,10 +63,11 @@ def solve(params: Params, _progress: Progress) -> Result:
 
 
 def blocks(step: Step) -> tuple[Block, ...]:
-    """One step: what happened, the sizes, the tree."""
+    """One step: what happened, the tree, the sizes, every node with its figures."""
     sizes = {"total": step.total, "evictable": step.evictable, "protected": step.protected}
     return (
         Notes(items=tuple(sentences(step))),
+        *drawing(step),
         Numbers(
             items=tuple(
                 Number(id=name, quantity=Quantity(value, "tokens")) for name, value in sizes.items()
@@ -73,7 +77,30 @@ def blocks(step: Step) -> tuple[Block, ...]:
             id="tree",
             columns=("node", "namespace", "locks", "hits", "last_used", "state"),
             rows=tuple(row(node) for node in step.nodes),
+            folded=True,
         ),
+    )
+
+
+def drawing(step: Step) -> tuple[Block, ...]:
+    """The tree with what this step evicted; nothing where it is empty or too large to read."""
+    places = {node.number: index for index, node in enumerate(step.drawn)}
+    nodes = [tree_node(node, places) for node in step.drawn]
+    if not drawable(nodes):
+        return (Notes(items=(Message("note.not_drawn" if nodes else "note.empty"),)),)
+    alt = Message("drawing.tree.alt", {"tree": outline(nodes)})
+    return (Drawing(id="tree", svg=tree_svg(nodes), alt=alt),)
+
+
+def tree_node(node: NodeView, places: dict[int, int]) -> TreeNode:
+    """A node as the drawing takes it."""
+    return TreeNode(
+        words=node.words,
+        parent=None if node.parent is None else places[node.parent],
+        root="root" if node.namespace is None else f"root @{node.namespace}",
+        state=node.state,
+        locks=node.locks,
+        evictable=node.evictable,
     )
 
 
@@ -85,7 +112,7 @@ def sentences(step: Step) -> list[Message]:
         asked = len(operation.words)
         found.append(Message("step.matched", {"count": step.matched, "asked": asked}))
     if operation.kind == "insert":
-        found.append(Message("step.added", {"count": step.added}))
+        found.append(Message("step.added" if step.added else "step.known", {"count": step.added}))
     if operation.kind in {"lock", "unlock"}:
         found.append(Message(f"step.{operation.kind}", {"name": operation.name}))
     if step.split is not None:

@@ -9,7 +9,7 @@ from calculators.form.errors import ParameterError, excerpt
 from calculators.form.numbers import whole
 from calculators.prefix.cache import Image, Prompt
 from calculators.prefix.keys import LARGEST_TOKEN, TOKEN_BYTES, namespace, pack
-from calculators.prefix.readers.tokens import TOKENISATIONS, tokeniser
+from calculators.prefix.readers.tokens import TOKENISATIONS, WORDS, tokeniser
 from calculators.prefix.why import (
     Engine,
     Explanation,
@@ -26,6 +26,19 @@ AS_IDS = "token_ids"
 LONGEST = 2_000_000  # characters of a prompt
 MOST_UNIT = 100_000
 BRACKETS = str.maketrans("[],", "   ")
+SHOWN = 40  # characters of a differing token
+EARLIER = """\
+You are a helpful assistant. Today is Monday, 09:30.
+Tools: search(query), read(url), run(code).
+Answer in short sentences and name your sources.
+
+What does a KV cache hold?"""
+LATER = """\
+You are a helpful assistant. Today is Monday, 09:31.
+Tools: search(query), read(url), run(code).
+Answer in short sentences and name your sources.
+
+Why did my request miss?"""
 
 type Read = Callable[[str, str | None], bytes]
 """Field and text to packed tokens; ParameterError for an empty prompt or what is no token."""
@@ -36,13 +49,9 @@ class Params:
     """The form: the earlier request, the later one, how they are read, the engines' units."""
 
     reading: str = fields.choice("words", (*TOKENISATIONS, AS_IDS), group="prompts")
-    earlier: str | None = fields.text(
-        "You are a helpful assistant. What is a KV cache?", longest=LONGEST, group="prompts"
-    )
-    later: str | None = fields.text(
-        "You are a helpful assistant. Why does it miss?", longest=LONGEST, group="prompts"
-    )
-    between: str | None = fields.text(longest=LONGEST, group="prompts")
+    earlier: str = fields.text(EARLIER, longest=LONGEST, lines=7, group="prompts")
+    later: str = fields.text(LATER, longest=LONGEST, lines=7, group="prompts")
+    between: str | None = fields.text(longest=LONGEST, lines=2, group="prompts")
     earlier_adapter: str | None = fields.text(lines=1, longest=200, group="names")
     later_adapter: str | None = fields.text(lines=1, longest=200, group="names")
     earlier_salt: str | None = fields.text(lines=1, longest=200, group="names")
@@ -75,7 +84,7 @@ def solve(params: Params, _progress: Progress) -> Result:
     ]
     found = [explain(earlier, later, setup, between) for setup in setups(params)]
     return Result(
-        blocks=blocks(earlier, later, found),
+        blocks=blocks(params, earlier, later, found),
         status=Message("status.done", {e.setup.engine: e.reused for e in found}),
     )
 
@@ -126,8 +135,10 @@ def images(field: str, text: str | None) -> tuple[Image, ...]:
     return tuple(found)
 
 
-def blocks(earlier: Prompt, later: Prompt, found: list[Explanation]) -> tuple[Block, ...]:
-    """Figures, the caps of each engine, what would help."""
+def blocks(
+    params: Params, earlier: Prompt, later: Prompt, found: list[Explanation]
+) -> tuple[Block, ...]:
+    """Figures, the first difference, the caps of each engine, what would help."""
     shared = shared_tokens(earlier, later)
     figures = {"shared": shared, "earlier_length": len(earlier), "later_length": len(later)}
     return (
@@ -137,9 +148,35 @@ def blocks(earlier: Prompt, later: Prompt, found: list[Explanation]) -> tuple[Bl
                 for name, value in figures.items()
             )
         ),
+        Notes(items=difference(params, shared, earlier.tokens == later.tokens)),
         caps(found),
         Notes(items=advice(earlier, later, found)),
     )
+
+
+def difference(params: Params, place: int, same: bool) -> tuple[Message, ...]:  # noqa: FBT001 # said by name
+    """Where the prompts part, with the tokens that stand there."""
+    if same:
+        return ()
+    tokens = {
+        "earlier": spelled(params.reading, params.earlier, place),
+        "later": spelled(params.reading, params.later, place),
+    }
+    return (Message("difference.there", {"place": place, **tokens}),)
+
+
+def spelled(reading: str, text: str, place: int) -> str | Message:
+    """The token at a place as the reader wrote it, white space made visible."""
+    match reading:
+        case "words":
+            pieces = WORDS.findall(text)
+        case "characters":
+            pieces = list(text)
+        case "bytes":
+            pieces = [f"{byte:02x}" for byte in text.encode("utf-8", errors="replace")]
+        case _:
+            pieces = text.translate(BRACKETS).split()
+    return repr(pieces[place][:SHOWN]) if place < len(pieces) else Message("difference.end")
 
 
 def caps(found: list[Explanation]) -> Table:
@@ -171,7 +208,8 @@ def advice(earlier: Prompt, later: Prompt, found: list[Explanation]) -> tuple[Me
             "earlier": shifted.earlier,
             "later": shifted.later,
         }
-        notes.append(Message("cause.shifted", places))
+        same_place = shifted.earlier == shifted.later
+        notes.append(Message("cause.behind" if same_place else "cause.shifted", places))
     if len(later.tokens) <= TOKEN_BYTES:
         notes.append(Message("cause.one_token"))
     return tuple(notes) or (Message("cause.none"),)

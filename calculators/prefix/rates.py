@@ -4,7 +4,7 @@ Engines, papers and dashboards divide different things by different things; the 
 cover those of rules/prefix.md section e. Every rate is computed from what each request found.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum
@@ -59,43 +59,43 @@ def rate(trace: Trace, outcome: Outcome, definition: Definition) -> Fraction | f
 
     Pooled rates are exact; a mean of ratios is a float, since its exact denominator is endless.
     """
-    pairs = list(counted(trace, outcome, definition))
+    found, of = counted(trace, outcome, definition)
     if definition.average == "per_request":
-        return fsum(found / of for found, of in pairs if of) / len(pairs) if pairs else None
-    whole = sum(of for _, of in pairs)
-    return Fraction(sum(found for found, _ in pairs), whole) if whole else None
+        return fsum(map(ratio, found, of)) / len(of) if of else None
+    whole = sum(of)
+    return Fraction(sum(found), whole) if whole else None
 
 
-def counted(trace: Trace, outcome: Outcome, definition: Definition) -> Iterator[tuple[int, int]]:
-    """Numerator and denominator of every request past the warm-up."""
+def ratio(found: int, of: int) -> float:
+    """A request's own rate; 0 where nothing of it is counted."""
+    return found / of if of else 0.0
+
+
+def counted(
+    trace: Trace, outcome: Outcome, definition: Definition
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Numerators and denominators of all requests past the warm-up."""
     if definition.warmup > len(trace):
         raise ParameterError("warmup", "too_large", text=str(definition.warmup), maximum=len(trace))
     anywhere = definition.scope == "anywhere"
     if anywhere and definition.unit == "tokens":
         raise ParameterError("scope", "tokens_need_prefixes")
-    blocks = outcome.anywhere if anywhere else outcome.runs
-    for index in range(definition.warmup, len(trace)):
-        found = blocks[index]
-        if definition.recompute_last and not anywhere:
-            found = min(found, last_reusable(trace, index))
-        if definition.unit == "tokens":
-            length = trace.input_tokens[index]
-            yield min(found * trace.block_tokens, length), length
-        elif definition.over == "full":
-            yield found, trace.full_block_counts[index]
-        else:
-            yield found, outcome.lookups[index]
-
-
-def last_reusable(trace: Trace, index: int) -> int:
-    """Blocks that leave at least one token to compute."""
-    return max(trace.input_tokens[index] - 1, 0) // trace.block_tokens
+    counts = slice(definition.warmup, None)
+    found: Sequence[int] = (outcome.anywhere if anywhere else outcome.runs)[counts]
+    if definition.recompute_last and not anywhere:
+        found = list(map(min, found, trace.reusable_block_counts[counts]))
+    if definition.unit == "tokens":
+        lengths = trace.input_tokens[counts]
+        width = trace.block_tokens
+        return list(map(min, (blocks * width for blocks in found), lengths)), lengths
+    return found, (trace.full_block_counts if definition.over == "full" else outcome.lookups)[
+        counts
+    ]
 
 
 def reused_tokens(trace: Trace, outcome: Outcome, *, recompute_last: bool = False) -> int:
     """Tokens of the prompts that need no prefill: ``Σ min(block × run, input_length)``."""
-    definition = Definition(recompute_last=recompute_last)
-    return sum(found for found, _ in counted(trace, outcome, definition))
+    return sum(counted(trace, outcome, Definition(recompute_last=recompute_last))[0])
 
 
 def requests_with_hit(outcome: Outcome) -> Fraction:

@@ -1,5 +1,7 @@
 """A trace through SGLang's tree: what each request reused, at any capacity and policy."""
 
+from collections.abc import Iterator, Sequence
+
 from calculators.prefix.keys import TOKEN_BYTES
 from calculators.prefix.limits import at_least
 from calculators.prefix.policies import LRU, Policy
@@ -39,3 +41,14 @@ def replay_tree(  # noqa: PLR0913 # each switch is a choice of the reader
         resident=tree.total,
         refused=tree.refused,
     )
+
+
+def runs_at(
+    trace: Trace, policy: Policy, capacities: Sequence[int], page_size: int
+) -> Iterator[tuple[int, ...]]:
+    """What each request reuses at each capacity, in symbols of the trace."""
+    visits = trace.visits(page_size=page_size)
+    for capacity in capacities:
+        tree = RadixTree(page_size=page_size, policy=policy)
+        reused = serve_all(tree, visits, capacity * TOKEN_BYTES)
+        yield tuple(length // TOKEN_BYTES for length in reused)

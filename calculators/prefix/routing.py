@@ -205,7 +205,7 @@ def route(trace: Trace, name: str, cluster: Cluster) -> Routed:
         raise ParameterError(
             "route", "not_an_option", text=excerpt(name), options=", ".join(ROUTES)
         )
-    if not trace.arrivals_ms:
+    if not trace.arrivals_ms or (len(trace) > 1 and not any(trace.arrivals_ms)):
         raise ParameterError("trace", "no_times")
     router = Router(cluster)
     rows = [

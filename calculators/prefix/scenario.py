@@ -10,8 +10,8 @@ from typing import NoReturn
 
 from calculators.form.errors import ParameterError, excerpt
 
-FIELD = "scenario"
-MOST_OPERATIONS = 200
+FIELD = "operations"
+MOST_OPERATIONS = 100
 MOST_TOKENS = 64
 LARGEST_NUMBER = 1_000_000
 KINDS = ("insert", "match", "lock", "unlock", "evict")

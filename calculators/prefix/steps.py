@@ -5,9 +5,10 @@ was evicted and with which score it stood first.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from calculators.form.errors import ParameterError
+from calculators.prefix.invariants import BrokenInvariantError
 from calculators.prefix.keys import Namespace, pack, unpack
 from calculators.prefix.node import Node
 from calculators.prefix.policies import LRU, Policy
@@ -15,6 +16,7 @@ from calculators.prefix.radix import RadixTree
 from calculators.prefix.scenario import Operation, parse_scenario
 
 type Words = tuple[str, ...]
+type State = Literal["", "matched", "new", "split", "shortened", "evicted"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +25,7 @@ class NodeView:
 
     ``last_used`` is the step that last touched it (0: never), ``created`` the step that made it.
     ``state`` says what the step did to it: "new", "split" (the upper half), "shortened" (the lower
-    half), "matched", or nothing.
+    half), "matched", "evicted" or nothing.
     """
 
     number: int
@@ -37,7 +39,7 @@ class NodeView:
     last_used: int
     created: int
     evictable: bool
-    state: str
+    state: State
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +75,7 @@ class Step:
 
     ``matched`` are the leading tokens that were there, ``added`` the new ones. ``asked`` is what
     an eviction should free; it may free more (whole leaves) or less (nothing left to take).
+    ``drawn`` are ``nodes`` and, at their old places, those that the operation evicted.
     """
 
     operation: Operation
@@ -83,6 +86,7 @@ class Step:
     evicted: tuple[Evicted, ...] = ()
     locks: tuple[str, ...] = ()
     nodes: tuple[NodeView, ...] = ()
+    drawn: tuple[NodeView, ...] = ()
     total: int = 0
     evictable: int = 0
     protected: int = 0
@@ -116,6 +120,7 @@ class Stage:
     def perform(self, operation: Operation) -> Step:
         """Run one operation and describe it."""
         before = {node.created: len(node.key) for node in self.tree.walk()}
+        earlier = tuple(self.views(before)) if operation.kind == "evict" else ()
         matched = added = 0
         evicted: tuple[Evicted, ...] = ()
         match operation.kind:
@@ -130,6 +135,7 @@ class Stage:
             case _:
                 matched = self.look_up(operation)
         self.moments.append(self.tree.clock + 2)
+        nodes = tuple(self.views(before))
         return Step(
             operation=operation,
             matched=matched,
@@ -138,7 +144,8 @@ class Stage:
             split=self.split_since(before),
             evicted=evicted,
             locks=tuple(self.locks),
-            nodes=tuple(self.views(before)),
+            nodes=nodes,
+            drawn=with_evicted(earlier, nodes),
             total=self.tree.total,
             evictable=self.tree.evictable,
             protected=self.tree.protected,
@@ -172,7 +179,7 @@ class Stage:
                 return
             leaf, path = candidates[0], self.path(candidates[0])
             if self.tree.evict_leaf() is not leaf:
-                raise ParameterError("scenario", "other_leaf")
+                raise BrokenInvariantError("the queue took another leaf than the lowest score")
             freed += len(leaf.key) // self.tree.width
             yield Evicted(
                 path=path,
@@ -238,10 +245,25 @@ class Stage:
             )
             yield from self.views_below(node, node.created, depth + 1, namespace, before)
 
-    def state(self, node: Node, before: dict[int, int]) -> str:
+    def state(self, node: Node, before: dict[int, int]) -> State:
         """What the last step did to a node."""
         if node.created not in before:
             return "split" if node.children else "new"
         if len(node.key) < before[node.created]:
             return "shortened"
         return "matched" if self.step_of(node.last_access) == len(self.moments) else ""
+
+
+type Nodes = tuple[NodeView, ...]
+
+
+def with_evicted(earlier: Nodes, nodes: Nodes) -> Nodes:
+    """The nodes as they stand, and where an eviction took some, those among them as gone."""
+    left = {node.number: node for node in nodes}
+    return (
+        tuple(
+            left.get(node.number) or replace(node, state="evicted", evictable=False)
+            for node in earlier
+        )
+        or nodes
+    )

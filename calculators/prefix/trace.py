@@ -6,7 +6,7 @@ Left out: session structure (a prefix says what is shared, whoever sent it) and 
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Namespace, unpack
 from calculators.prefix.radix_serve import Visit
@@ -41,6 +41,11 @@ class Trace:
     def full_block_counts(self) -> tuple[int, ...]:
         """Blocks of each request that are full."""
         return tuple(length // self.block_tokens for length in self.input_tokens)
+
+    @cached_property
+    def reusable_block_counts(self) -> tuple[int, ...]:
+        """Blocks of each request that may be reused while at least one token is computed."""
+        return tuple(max(length - 1, 0) // self.block_tokens for length in self.input_tokens)
 
     @cached_property
     def unique_blocks(self) -> int:
@@ -106,6 +111,7 @@ def in_blocks(trace: Trace, block_size: int) -> Trace:
     return replace(trace, block_tokens=block_size, keys=tuple(keys), namespaces=())
 
 
+@lru_cache(maxsize=1)  # the cache's settings do not change it
 def reuse_gaps_ms(trace: Trace) -> tuple[float, ...]:
     """For each request that finds anything in an unlimited cache: since when it lay unused.
 

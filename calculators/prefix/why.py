@@ -3,8 +3,9 @@
 Each cap says how many tokens are left after one rule; where the number falls, that rule is the
 cause. Engines: SGLang in pages, vLLM in blocks (784 tokens in some hybrid models, vllm #54607),
 LMCache in chunks of 256, whose key at the commit read (rule 48) held neither adapter nor salt nor
-image. Position is part of a prefix: text that stands elsewhere is never reused, so a shifted copy
-is reported apart. Left out: approximate reuse (CacheBlend), metrics windows, preemption.
+image. Position and history are part of a prefix: text that stands elsewhere, or behind something
+that differs, is never reused, so such a copy is reported apart. Left out: approximate reuse
+(CacheBlend), metrics windows, preemption.
 """
 
 from collections.abc import Sequence
@@ -72,7 +73,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """The same tokens at two places: ``length`` of them from ``earlier`` and from ``later``."""
+    """``length`` equal tokens past the difference, and where they begin in each prompt.
+
+    The two places may be the same.
+    """
 
     earlier: int
     later: int
@@ -152,14 +156,14 @@ def cache_of(setup: Setup, capacity: int) -> PrefixCache:
 
 
 def shifted_copy(earlier: Prompt, later: Prompt) -> Shifted | None:
-    """The first run past the difference that the earlier prompt has at another place."""
+    """The first run past the difference that the earlier prompt has too, wherever it stands."""
     width = WINDOW * TOKEN_BYTES
     places: dict[bytes, int] = {}
     for at in range(0, len(earlier.tokens) - width + 1, TOKEN_BYTES):
         places.setdefault(earlier.tokens[at : at + width], at)
     for at in range(shared_tokens(earlier, later) * TOKEN_BYTES, len(later.tokens), TOKEN_BYTES):
         place = places.get(later.tokens[at : at + width])
-        if place is not None and place != at:
+        if place is not None:
             end = min(len(later.tokens), at + len(earlier.tokens) - place)
             length = shared_length(earlier.tokens[place:], later.tokens, at, end, TOKEN_BYTES)
             return Shifted(place // TOKEN_BYTES, at // TOKEN_BYTES, length // TOKEN_BYTES)

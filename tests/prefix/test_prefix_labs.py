@@ -40,7 +40,7 @@ CASES = [
     pytest.param("prefix-why", {}, id="why"),
     pytest.param(
         "prefix-why",
-        {"between": "a b\nc", "capacity_tokens": "64", "later_salt": "s", "later_images": "i@2+3"},
+        {"between": "a b\nc", "capacity_tokens": "96", "later_salt": "s", "later_images": "i@2+3"},
         id="why with everything",
     ),
     pytest.param(
@@ -102,12 +102,13 @@ def test_every_field_has_its_labels(name, lang):
         pytest.param("prefix-replay", {"policy": "tlru", "threshold": "5"}, id="budget"),
         pytest.param("prefix-steps", {"operations": "unlock r"}, id="unlock"),
         pytest.param("prefix-steps", {"operations": "remove a"}, id="operation"),
-        pytest.param("prefix-steps", {"scenario": "own"}, id="no scenario"),
+        pytest.param("prefix-steps", {"scenario": "own", "operations": ""}, id="no scenario"),
         pytest.param("prefix-why", {"earlier": ""}, id="no prompt"),
         pytest.param("prefix-why", {"later_images": "cat"}, id="image"),
         pytest.param("prefix-why", {"reading": "token_ids"}, id="words as ids"),
         pytest.param("prefix-why", {"between": "a", "capacity_tokens": "3"}, id="small cache"),
         pytest.param("prefix-routing", {"capacity_tokens": "0"}, id="routing capacity"),
+        pytest.param("prefix-routing", {"trace": "a b\na c"}, id="routing without times"),
     ],
 )
 def test_refusals_are_sentences_in_both_languages(name, values):

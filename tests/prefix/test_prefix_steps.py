@@ -61,7 +61,7 @@ def test_a_lock_is_seen_and_respected():
         pytest.param("lock r a\nlock r a", "locked_already", 2, id="two locks of one name"),
         pytest.param("unlock", "needs_a_name", 1, id="unlock nobody"),
         pytest.param("insert " + "a " * 65, "too_many_tokens", 1, id="long line"),
-        pytest.param("insert a\n" * 201, "too_many", None, id="long scenario"),
+        pytest.param("insert a\n" * 101, "too_many", None, id="long scenario"),
     ],
 )
 def test_bad_lines_are_refused_by_row(text, reason, row):
