@@ -8,12 +8,11 @@ server has seen it; a naive client measures from the moment of sending and does 
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from calculators.serving.limits import within
-from calculators.serving.records import Outcome
 from calculators.serving.request import Request, Time, in_order
 
 
@@ -63,19 +62,16 @@ class ClientView:
     client_wait: Fraction | None
 
 
-def client_view(outcomes: Sequence[Outcome], slots: Slots) -> ClientView:
-    """Over the requests that showed a token."""
-    shown = [(o.request, o.token_times[0]) for o in outcomes if o.token_times]
-    if not shown:
+def client_view(shown: Iterable[tuple[Request, Time]], intended: Mapping[str, Time]) -> ClientView:
+    """Over pairs of a request, as it was sent, and the instant of its first token."""
+    pairs = list(shown)
+    if not pairs:
         return ClientView(reported_ttft=None, scheduled_ttft=None, client_wait=None)
-    count = len(shown)
-    reported = sum((Fraction(first - request.arrival) for request, first in shown), Fraction(0))
-    waits = sum(
-        (Fraction(request.arrival - slots.intended[request.id]) for request, _ in shown),
-        Fraction(0),
-    )
+    reported = sum(Fraction(first - request.arrival) for request, first in pairs)
+    waits = sum(Fraction(request.arrival - intended[request.id]) for request, _ in pairs)
+    count = len(pairs)
     return ClientView(
-        reported_ttft=reported / count,
-        scheduled_ttft=(reported + waits) / count,
-        client_wait=waits / count,
+        reported_ttft=Fraction(reported) / count,
+        scheduled_ttft=Fraction(reported + waits) / count,
+        client_wait=Fraction(waits) / count,
     )

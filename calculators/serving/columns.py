@@ -25,7 +25,6 @@ from calculators.serving.request import Request, Time
 from calculators.serving.slo import Slo
 from calculators.serving.trace import CODES, NOT_ARRIVED, Trace
 
-
 type Steps = Sequence[tuple[Time, int]]
 """(instant, count from then on)."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from math import gcd
 from typing import Literal
 
 from calculators.serving.request import Time
@@ -38,10 +39,13 @@ class Distribution:
 
     @property
     def total(self) -> Time:
-        """The sum of all values."""
-        before = (0, *self.cumulative)
-        pairs = zip(self.values, self.cumulative, before, strict=False)
-        return sum((value * (upto - below) for value, upto, below in pairs), start=0)
+        """The sum of all values; those of one denominator are summed as integers."""
+        sums: Counter[int] = Counter()
+        below = 0
+        for value, upto in zip(self.values, self.cumulative, strict=True):
+            sums[value.denominator] += value.numerator * (upto - below)
+            below = upto
+        return sum((Fraction(part, whole) for whole, part in sums.items()), start=Fraction(0))
 
     @property
     def largest(self) -> Time | None:
@@ -90,18 +94,23 @@ def of_counts(counts: Counter[Time]) -> Distribution:
 def of_ratios(pairs: Iterable[tuple[Time, int]]) -> Distribution:
     """Of quotients (part, whole), exactly, and much quicker than of as many fractions.
 
-    Quotients are put in order by their rounded value, which never turns an order around; the few
-    that share one are looked at exactly.
+    Quotients are put in order by their rounded value, which never turns an order around; where two
+    share one, all are compared exactly.
     """
-    counts: Counter[Time] = Counter()
-    rounded: dict[float, list[Time]] = {}
-    for pair, count in Counter(pairs).items():
-        exact = Fraction(*pair)
-        if exact not in (found := rounded.setdefault(float(exact), [])):
-            found.append(exact)
-        counts[exact] += count
-    values = tuple(value for key in sorted(rounded) for value in sorted(rounded[key]))
-    return Distribution(values, tuple(accumulate(counts[value] for value in values)))
+    counts = Counter(lowest_terms(part, whole) for part, whole in pairs)
+    keys = {pair: pair[0] / pair[1] for pair in counts}
+    order = sorted(counts, key=keys.__getitem__)
+    if len(set(keys.values())) < len(keys):
+        order.sort(key=lambda pair: Fraction(*pair))
+    values = tuple(Fraction(*pair) for pair in order)
+    return Distribution(values, tuple(accumulate(counts[pair] for pair in order)))
+
+
+def lowest_terms(part: Time, whole: int) -> tuple[int, int]:
+    """``(6, 4) → (3, 2)``; the part may itself be a fraction."""
+    above, below = part.numerator, whole * part.denominator
+    common = gcd(above, below)
+    return above // common, below // common
 
 
 def union(parts: Iterable[Distribution]) -> Distribution:

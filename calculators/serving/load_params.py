@@ -1,37 +1,39 @@
 # ruff: noqa: RUF009 - a field is made once, on purpose
 """The form of the load calculator, and what it stands for: requests, cost model, schedulers."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, cast
 
 from calculators.form import fields
-from calculators.form.errors import ParameterError
 from calculators.form.lengths import Lengths
 from calculators.serving import arrivals, measured, traces
 from calculators.serving.costs import Cost, Linear
 from calculators.serving.disaggregated import Split
 from calculators.serving.request import Request
-from calculators.serving.roofline import DEVICES, Roofline, Shape
+from calculators.serving.roofline import DEVICES, MODELS, Roofline, Shape
 from calculators.serving.settings import PolicyName, Settings
 from calculators.serving.slo import Slo
 from calculators.serving.tools import TOOLS
 
 OPEN = ("poisson", "bursty", "on_off", "uniform")
+SWEEP_FILE = "sweep_file"
+RATED = (*OPEN, "slots")
+MADE = (*OPEN, "slots", "closed")  # workloads of stated lengths
+OWN_MODEL = "own"
 MOST_REQUESTS = 100_000
 MOST_TOKENS = 100_000
-MILLION = 1_000_000
-MOST_STEPS = 3_000_000  # output tokens that a cost model without a closed form steps through
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
     """The form. Times in ms or µs as the names say; rates in requests a second."""
 
-    workload: str = fields.choice("poisson", (*OPEN, "closed", "trace"), group="workload")
+    workload: str = fields.choice(
+        "poisson", (*OPEN, "slots", "closed", "trace", SWEEP_FILE), group="workload"
+    )
     rate: Fraction = fields.decimal(
-        "2", minimum="0.001", maximum="10000", group="workload", when=("workload", OPEN)
+        "2", minimum="0.001", maximum="10000", group="workload", when=("workload", RATED)
     )
     variation: Fraction = fields.decimal(
         "3", minimum="0.1", maximum="20", group="workload", when=("workload", ("bursty",))
@@ -48,6 +50,16 @@ class Params:
     think_ms: int = fields.integer(
         0, minimum=0, maximum=10**7, group="workload", when=("workload", ("closed",))
     )
+    max_concurrency: int = fields.integer(
+        8, minimum=1, maximum=10_000, group="workload", when=("workload", ("slots",))
+    )
+    sweep_file: str | None = fields.text(
+        longest=20_000_000,
+        suffixes=(".json",),
+        shared=False,
+        group="workload",
+        when=("workload", (SWEEP_FILE,)),
+    )
     trace: str | None = fields.text(
         longest=20_000_000,
         suffixes=(".csv", ".jsonl"),
@@ -58,7 +70,7 @@ class Params:
     rate_factor: Fraction = fields.decimal(
         "1", minimum="0.001", maximum="1000", group="workload", when=("workload", ("trace",))
     )
-    count: int = fields.integer(500, minimum=1, maximum=MOST_REQUESTS, group="workload")
+    count: int = fields.integer(400, minimum=1, maximum=MOST_REQUESTS, group="workload")
     seed: int = fields.integer(20260101, minimum=0, maximum=2**32, group="workload")
     prompt: Lengths = fields.lengths(
         "1020, 512, 2048, 256, 1500, 3000",
@@ -68,6 +80,12 @@ class Params:
     )
     output: Lengths = fields.lengths(
         "129, 32, 256, 400, 64, 100", maximum=MOST_TOKENS, maximum_count=10_000, group="workload"
+    )
+    shared_prefix_tokens: int = fields.integer(
+        0, minimum=0, maximum=MOST_TOKENS, group="workload", when=("workload", MADE)
+    )
+    prefix_groups: int = fields.integer(
+        4, minimum=1, maximum=10_000, group="workload", when=("workload", MADE)
     )
     timeout_ms: int | None = fields.integer(None, minimum=1, maximum=10**9, group="workload")
     cost: str = fields.choice("linear", ("linear", "roofline", "table"), group="cost")
@@ -87,11 +105,14 @@ class Params:
         group="cost",
         when=("cost", ("roofline",)),
     )
+    model: str = fields.choice(
+        "llama_3_1_8b", (*MODELS, OWN_MODEL), group="cost", when=("cost", ("roofline",))
+    )
     parameters_billion: Fraction = fields.decimal(
-        "6.738", minimum="0.001", maximum="100000", group="cost", when=("cost", ("roofline",))
+        "6.738", minimum="0.001", maximum="100000", group="cost", when=("model", (OWN_MODEL,))
     )
     kv_bytes_per_token: int = fields.integer(
-        524_288, minimum=0, maximum=10**9, group="cost", when=("cost", ("roofline",))
+        524_288, minimum=0, maximum=10**9, group="cost", when=("model", (OWN_MODEL,))
     )
     efficiency: Fraction = fields.decimal(
         "0.45", minimum="0.01", maximum="1", group="cost", when=("cost", ("roofline",))
@@ -105,8 +126,11 @@ class Params:
     max_num_batched_tokens: int = fields.integer(2048, minimum=1, maximum=10**6, group="scheduler")
     max_num_seqs: int = fields.integer(256, minimum=1, maximum=100_000, group="scheduler")
     block_size: int = fields.integer(16, minimum=1, maximum=1024, group="scheduler")
-    num_blocks: int | None = fields.integer(6970, minimum=1, maximum=10**8, group="scheduler")
+    num_blocks: int | None = fields.form_field(
+        fields.Integer(default="6970", minimum=1, maximum=10**8, optional=True, group="scheduler")
+    )
     max_queue: int | None = fields.integer(None, minimum=0, maximum=10**6, group="scheduler")
+    prefix_cache: bool = fields.switch(group="scheduler")
     prefill_workers: int = fields.integer(1, minimum=1, maximum=64, group="link")
     decode_workers: int = fields.integer(1, minimum=1, maximum=64, group="link")
     transfer_us: int = fields.integer(50, minimum=0, maximum=10**7, group="link")
@@ -120,7 +144,9 @@ class Params:
         TOOLS[0].name, tuple(tool.name for tool in TOOLS), labelled=False, group="slo"
     )
     warm_up_percent: int = fields.integer(10, minimum=0, maximum=90, group="slo")
-    sweep: bool = fields.switch(default=True, group="slo")
+    sweep: bool = fields.switch(default=True, group="sweep")
+    sweep_points: int = fields.integer(8, minimum=2, maximum=60, group="sweep")
+    long_run: bool = fields.switch(group="sweep")
 
     @property
     def slo(self) -> Slo:
@@ -137,6 +163,7 @@ def requests_of(params: Params, factor: float = 1.0) -> list[Request]:
         )
         return [replace(row, arrival=at) for row, at in zip(rows, instants, strict=True)]
     timeout = None if params.timeout_ms is None else params.timeout_ms * 1000
+    shared = params.shared_prefix_tokens
     prompts, outputs = expanded(params.prompt), expanded(params.output)
     return [
         Request(
@@ -145,6 +172,8 @@ def requests_of(params: Params, factor: float = 1.0) -> list[Request]:
             prompt=prompts[index % len(prompts)],
             output=outputs[index % len(outputs)],
             timeout=timeout,
+            prefix_group=str(index % params.prefix_groups) if shared else None,
+            prefix_len=min(shared, prompts[index % len(prompts)]),
         )
         for index, instant in enumerate(instants_of(params, factor))
     ]
@@ -172,20 +201,25 @@ def expanded(lengths: Lengths) -> list[int]:
 def cost_of(params: Params) -> Cost:
     """The chosen cost model, in µs."""
     if params.cost == "roofline":
-        shape = Shape(
-            parameters=int(params.parameters_billion * 10**9),
-            bytes_per_parameter=Fraction(2),
-            kv_bytes_per_token=params.kv_bytes_per_token,
-        )
-        return Roofline(
-            shape=shape,
-            device=next(device for device in DEVICES if device.name == params.device),
-            compute_efficiency=params.efficiency,
-            memory_efficiency=params.memory_efficiency,
-        )
+        return roofline_of(params)
     if params.cost == "table":
         return measured.measured(measured.points(params.table or ""))
     return Linear(a=params.a_us, b=params.b_us, c=params.c_us)
+
+
+def roofline_of(params: Params) -> Roofline:
+    """A model on a device."""
+    own = Shape(
+        parameters=int(params.parameters_billion * 10**9),
+        bytes_per_parameter=Fraction(2),
+        kv_bytes_per_token=params.kv_bytes_per_token,
+    )
+    return Roofline(
+        shape=MODELS.get(params.model, own),
+        device=next(device for device in DEVICES if device.name == params.device),
+        compute_efficiency=params.efficiency,
+        memory_efficiency=params.memory_efficiency,
+    )
 
 
 def settings_of(name: str, params: Params, budget: int | None = None) -> Settings:
@@ -198,6 +232,7 @@ def settings_of(name: str, params: Params, budget: int | None = None) -> Setting
         block_size=params.block_size,
         num_blocks=params.num_blocks,
         max_queue=params.max_queue,
+        prefix_cache=params.prefix_cache,
         chunked_prefill_size=tokens if name == "sglang" else None,
     )
 
@@ -213,11 +248,3 @@ def split_of(params: Params) -> Split:
         first_shown_by=cast("Literal['prefill', 'decode']", params.first_shown_by),
         max_decode_seqs=params.max_num_seqs,
     )
-
-
-def check_patience(requests: Sequence[Request], steps_singly: bool) -> int:  # noqa: FBT001
-    """Output tokens of the workload; refuses a run that would outlast a reader's patience."""
-    tokens = sum(request.output for request in requests)
-    if steps_singly and tokens > MOST_STEPS:
-        raise ParameterError("count", "too_long_run", tokens=tokens, maximum=MOST_STEPS)
-    return tokens

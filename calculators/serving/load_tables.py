@@ -1,34 +1,30 @@
-"""Tables and plots of runs under load: schedulers side by side, distributions, sweeps."""
+"""Tables of runs under load: schedulers side by side, and what tools and clients report."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
 from calculators.serving import measured
+from calculators.serving.clients import client_view
 from calculators.serving.columns import Columns
 from calculators.serving.distribution import Distribution, distribution
 from calculators.serving.fit import fit
-from calculators.serving.load_params import Params
-from calculators.serving.request import Time
+from calculators.serving.request import Request, Time
 from calculators.serving.slo import STATUSES, Slo
 from calculators.serving.steadiness import Steadiness, warm_up
 from calculators.serving.tools import Tool
 from calculators.show.blocks import (
-    Axis,
     Cell,
     Message,
     Notes,
     Number,
     Numbers,
-    Plot,
     Section,
-    Series,
     Table,
 )
 from calculators.show.quantity import Quantity
 
 P50, P99 = Fraction(1, 2), Fraction(99, 100)
-CURVE = tuple(Fraction(percent, 100) for percent in (*range(0, 95, 5), *range(95, 101)))
 TOOL_ROWS = {"P50": P50, "P90": Fraction(9, 10), "P99": P99}
 
 
@@ -78,7 +74,7 @@ def policy_table(systems: Mapping[str, Shown], slo: Slo) -> Table:
 def policy_row(name: str, system: Shown, slo: Slo) -> tuple[Cell, ...]:
     """One scheduler."""
     columns = system.columns
-    queue, tpot = known(columns.t_queue), known(list(columns.tpot))
+    queue, tpot = known(columns.t_queue), columns.tpot_distribution
     good = sum(columns.good(slo))
     return (
         policy_name(name),
@@ -110,7 +106,7 @@ def goodput(columns: Columns, good: int) -> Quantity | None:
     return Quantity(good * 1_000_000 / window, "requests_per_s", 2) if window else None
 
 
-def status_table(systems: Mapping[str, Shown], slo: Slo) -> Table:  # noqa: ARG001 - one signature
+def status_table(systems: Mapping[str, Shown]) -> Table:
     """What became of all arrived requests, and the work that was thrown away."""
     return Table(
         id="statuses",
@@ -151,75 +147,6 @@ def window_row(name: str, columns: Columns, share: Fraction) -> tuple[Cell, ...]
     return (policy_name(name), Quantity(len(cold)), *cells)
 
 
-def cdf_plot(name: str, distributions: Mapping[str, Distribution]) -> Plot:
-    """The share of values up to a time, one line a scheduler."""
-    series = []
-    for policy, found in distributions.items():
-        cut = [(found.percentile(share), share) for share in CURVE]
-        points = [(float(v) / 1000, float(100 * share)) for v, share in cut if v is not None]
-        series.append(Series(name=policy_name(policy), points=tuple(points)))
-    return Plot(
-        id=name,
-        kind="line",
-        x=Axis(name=name, unit="ms"),
-        y=Axis(name="share", unit="percent"),
-        series=tuple(series),
-        alt={"count": len(series)},
-    )
-
-
-def load_plot(found: Mapping[str, list[tuple[float, float]]], params: Params) -> Plot:
-    """Attainment against load; a vertical line marks each scheduler's knee."""
-    base = float(params.rate if params.workload != "trace" else params.rate_factor)
-    share = float(params.slo_share)
-    knees = {name: knee(points, share) for name, points in found.items()}
-    return Plot(
-        id="load",
-        kind="line",
-        x=Axis(
-            name="rate" if params.workload != "trace" else "rate_factor",
-            unit="requests_per_s" if params.workload != "trace" else "",
-        ),
-        y=Axis(name="attainment", unit="percent"),
-        series=tuple(
-            Series(
-                name=policy_name(name),
-                points=tuple((factor * base, 100 * value) for factor, value in points),
-            )
-            for name, points in found.items()
-        ),
-        marks=((100 * share, Message("mark.share")),),
-        x_marks=tuple(
-            (factor * base, policy_name(name)) for name, factor in knees.items() if factor
-        ),
-        alt={"count": len(found), "share": Quantity(100 * params.slo_share, "percent")},
-    )
-
-
-def knee(points: list[tuple[float, float]], share: float) -> float | None:
-    """The largest factor up to which every smaller one also meets the share."""
-    best = None
-    for factor, value in points:
-        if value < share:
-            break
-        best = factor
-    return best
-
-
-def chunk_plot(found: list[tuple[int, float, float]]) -> Plot:
-    """P99 of TTFT against P99 of the gaps, a point a token budget."""
-    return Plot(
-        id="chunks",
-        kind="point",
-        x=Axis(name="itl_p99", unit="ms"),
-        y=Axis(name="ttft_p99", unit="ms"),
-        series=tuple(
-            Series(name=str(budget), points=((gap, ttft),)) for budget, ttft, gap in found
-        ),
-        alt={"count": len(found)},
-    )
-
-
 def tool_table(tool: Tool, columns: Mapping[str, Columns]) -> Table:
     """The same runs as one tool reports them: its names, its formulas, its percentile rule."""
     rows: list[tuple[Cell, ...]] = []
@@ -233,6 +160,23 @@ def tool_table(tool: Tool, columns: Mapping[str, Columns]) -> Table:
         columns=("policy", "metric", "mean", "p50", "p90", "p99"),
         rows=tuple(rows),
         folded=True,
+    )
+
+
+def client_table(systems: Mapping[str, Shown], requests: Sequence[Request]) -> Table:
+    """What a client with a limit on requests in flight reports, and what it leaves out."""
+    intended = {request.id: request.arrival for request in requests}
+    rows: list[tuple[Cell, ...]] = []
+    for name, system in systems.items():
+        columns = system.columns
+        firsts = zip(columns.requests, columns.first_token, strict=True)
+        view = client_view([(r, now) for r, now in firsts if now is not None], intended)
+        cells = (view.reported_ttft, view.client_wait, view.scheduled_ttft)
+        rows.append((policy_name(name), *map(ms, cells)))
+    return Table(
+        id="client",
+        columns=("policy", "reported_ttft", "client_wait", "scheduled_ttft"),
+        rows=tuple(rows),
     )
 
 

@@ -7,32 +7,28 @@ out what the cost model leaves out, and everything between client and scheduler.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
-from calculators.serving import (
-    clients,
-    disaggregated,
-    engine,
-    fast,
-    fast_disaggregated,
-    fast_sglang,
-)
-from calculators.serving.columns import Columns, of_outcomes, of_trace
+from calculators.serving import fast_sglang, sweep_file
 from calculators.serving.costs import Cost
-from calculators.serving.distribution import Distribution, distribution
 from calculators.serving.load_params import (
+    SWEEP_FILE,
     Params,
-    check_patience,
     cost_of,
     requests_of,
+    roofline_of,
     settings_of,
-    split_of,
 )
-from calculators.serving.load_tables import (
+from calculators.serving.load_plots import (
     cdf_plot,
     chunk_plot,
-    fit_section,
+    knee_table,
     load_plot,
+    memory_plot,
+    queue_plot,
+)
+from calculators.serving.load_tables import (
+    client_table,
+    fit_section,
     policy_name,
     policy_table,
     status_table,
@@ -40,144 +36,135 @@ from calculators.serving.load_tables import (
     warnings,
     window_table,
 )
+from calculators.serving.patience import check_patience
 from calculators.serving.request import Request
-from calculators.serving.steadiness import Steadiness, steadiness
+from calculators.serving.roofline import Roofline
+from calculators.serving.systems import LOOPS, Meter, System, Watched, good_share, simulate
 from calculators.serving.tools import TOOLS
-from calculators.show.blocks import Block, Message, Notes, Result
+from calculators.show.blocks import Block, Derivation, Message, Notes, Result, Step
 from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
 
 FCFS = ("static", "orca", "prefill_first", "chunked", "v1")
 FEW_TOKENS = 20_000  # output tokens up to which the plain engine is quick enough here
-FACTORS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+STEEPEST = 6  # times the rate: the last point of a load sweep
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192)
+SWEPT = (*FCFS, "pd")
 
 
 @dataclass(frozen=True)
-class System:
-    """What one scheduler made of the workload."""
+class Lab:
+    """What is run: the form, the workload, the cost model, the schedulers, and who is told."""
 
-    columns: Columns
+    params: Params
+    requests: list[Request]
+    cost: Cost
+    names: tuple[str, ...]
+    meter: Meter
 
-    @cached_property
-    def steady(self) -> Steadiness:
-        """The labels of the run."""
-        return steadiness(self.columns)
+    def system(self, name: str) -> System:
+        """One scheduler over the workload."""
+        return self.run(name, self.requests)
 
-    @cached_property
-    def gaps(self) -> Distribution:
-        """All gaps between tokens."""
-        return self.columns.gaps
-
-    @cached_property
-    def ttft(self) -> Distribution:
-        """Of all requests that showed a token."""
-        return distribution(value for value in self.columns.ttft if value is not None)
+    def run(self, name: str, requests: list[Request], budget: int | None = None) -> System:
+        """One scheduler over some requests."""
+        found = simulate(name, requests, self.params, Watched(self.cost, self.meter), budget)
+        self.meter.step()
+        return System(found)
 
 
 def solve(params: Params, progress: Progress) -> Result:
     """All schedulers over the workload; then the sweeps, if they are wanted."""
-    cost = cost_of(params)
-    requests = requests_of(params)
-    closed = params.workload == "closed"
-    tokens = check_patience(requests, steps_singly=closed or cost.reads_context)
-    quick = fast_sglang.covers(requests, settings_of("sglang", params), cost) and not closed
-    with_sglang = quick or tokens <= FEW_TOKENS
-    names = [*FCFS, *(["sglang"] if with_sglang else []), *([] if closed else ["pd"])]
-    systems: dict[str, System] = {}
-    for index, name in enumerate(names):
-        progress(index / len(names) / 4)
-        systems[name] = System(simulate(name, requests, params, cost))
-    best = max(names, key=lambda name: good_count(systems[name].columns, params))
+    if params.workload == SWEEP_FILE:
+        return opened(params)
+    lab = prepared(params, progress)
+    systems = {name: lab.system(name) for name in lab.names}
+    best = max(lab.names, key=lambda name: good_share(systems[name].columns, params))
+    share = 100 * good_share(systems[best].columns, params)
     return Result(
-        blocks=tuple(blocks(params, cost, systems, requests, progress)),
+        blocks=tuple(blocks(lab, systems)),
         status=Message(
-            "status.best",
-            {
-                "policy": policy_name(best),
-                "share": Quantity(
-                    Fraction(100 * good_count(systems[best].columns, params), len(requests)),
-                    "percent",
-                    1,
-                ),
-            },
+            "status.best", {"policy": policy_name(best), "share": Quantity(share, "percent", 1)}
         ),
     )
 
 
-def simulate(
-    name: str, requests: list[Request], params: Params, cost: Cost, budget: int | None = None
-) -> Columns:
-    """One scheduler, on the fast path where it covers the run."""
-    if name == "pd":
-        split = split_of(params)
-        if fast_disaggregated.covers(requests, split, cost):
-            return fast_disaggregated.run(requests, split, cost)
-        return of_outcomes(disaggregated.run(requests, split, cost).outcomes)
-    settings = settings_of(name, params, budget)
-    if params.workload == "closed":
-        loop = clients.Users(requests, params.users, params.think_ms * 1000)
-        return of_outcomes(engine.run(loop.first, settings, cost, loop.follow).outcomes)
-    if fast.covers(settings):
-        return of_trace(fast.run(requests, settings, cost))
-    if fast_sglang.covers(requests, settings, cost):
-        return of_trace(fast_sglang.run(requests, settings, cost))
-    return of_outcomes(engine.run(requests, settings, cost).outcomes)
+def opened(params: Params) -> Result:
+    """A sweep that was computed elsewhere."""
+    systems = sweep_file.read(params.sweep_file or "")
+    best = max(systems, key=lambda one: one.largest)
+    largest = Quantity(best.largest, "requests_per_s", 2)
+    return Result(
+        blocks=sweep_file.blocks(systems),
+        status=Message("status.sweep", {"system": best.system, "rate": largest}),
+    )
 
 
-def good_count(columns: Columns, params: Params) -> int:
-    """Finished requests within the service level."""
-    return sum(columns.good(params.slo))
+def prepared(params: Params, progress: Progress) -> Lab:
+    """The workload and its schedulers, once it is clear that they are worth waiting for."""
+    cost, requests = cost_of(params), requests_of(params)
+    loop = params.workload in LOOPS
+    quick = fast_sglang.covers(requests, settings_of("sglang", params), cost) and not loop
+    few = sum(request.output for request in requests) <= FEW_TOKENS
+    names = (*FCFS, *(("sglang",) if quick or few else ()), *(() if loop else ("pd",)))
+    swept = params.sweep_points * len(SWEPT) + len(BUDGETS) if params.sweep and not loop else 0
+    check_patience(names, swept, requests, params, cost)
+    return Lab(params, requests, cost, names, Meter(progress, len(names) + swept))
 
 
-def blocks(
-    params: Params,
-    cost: Cost,
-    systems: Mapping[str, System],
-    requests: list[Request],
-    progress: Progress,
-) -> Iterator[Block]:
+def blocks(lab: Lab, systems: Mapping[str, System]) -> Iterator[Block]:
     """The answer in reading order."""
+    params = lab.params
     yield policy_table(systems, params.slo)
     if found := tuple(warnings({name: system.steady for name, system in systems.items()})):
         yield Notes(items=found, kind="warning")
-    yield status_table(systems, params.slo)
+    yield status_table(systems)
+    if params.workload == "slots":
+        yield client_table(systems, lab.requests)
     if params.warm_up_percent:
         yield window_table(systems, Fraction(params.warm_up_percent, 100))
+    if params.sweep and params.workload not in LOOPS:
+        yield from sweeps(lab)
     yield cdf_plot("ttft_cdf", {name: system.ttft for name, system in systems.items()})
     yield cdf_plot("itl_cdf", {name: system.gaps for name, system in systems.items()})
+    yield queue_plot(systems)
+    if params.num_blocks is not None:
+        yield memory_plot(systems)
     tool = next(tool for tool in TOOLS if tool.name == params.tool)
     yield tool_table(tool, {name: system.columns for name, system in systems.items()})
-    if params.sweep and params.workload != "closed":
-        yield load_plot(load_sweep(params, cost, progress), params)
-        yield chunk_plot(chunk_sweep(params, cost, requests))
     if params.cost == "table":
         yield fit_section(params.table or "")
-    yield Notes(items=tuple(notes(params, systems)))
+    if params.cost == "roofline":
+        yield roofline_steps(roofline_of(params))
+    yield Notes(items=tuple(notes(lab, systems)))
 
 
-def load_sweep(
-    params: Params, cost: Cost, progress: Progress
-) -> dict[str, list[tuple[float, float]]]:
+def sweeps(lab: Lab) -> Iterator[Block]:
+    """Attainment against load with the knees, and TTFT against gaps by chunk size."""
+    found = load_sweep(lab)
+    yield load_plot(found, lab.params)
+    yield knee_table(found, lab.params)
+    yield chunk_plot(chunk_sweep(lab))
+
+
+def load_sweep(lab: Lab) -> dict[str, list[tuple[float, float]]]:
     """(rate factor, share of good requests of all arrived) by scheduler."""
-    names = (*FCFS, "pd")
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    for index, factor in enumerate(FACTORS):
-        requests = requests_of(params, factor)
-        for name in names:
-            columns = simulate(name, requests, params, cost)
-            found[name].append((factor, good_count(columns, params) / len(requests)))
-        progress(1 / 4 + (index + 1) / len(FACTORS) * 3 / 4)
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in SWEPT}
+    points = lab.params.sweep_points
+    for number in range(1, points + 1):
+        factor = STEEPEST * number / points
+        requests = requests_of(lab.params, factor)
+        for name in SWEPT:
+            columns = lab.run(name, requests).columns
+            found[name].append((factor, float(good_share(columns, lab.params))))
     return found
 
 
-def chunk_sweep(
-    params: Params, cost: Cost, requests: list[Request]
-) -> list[tuple[int, float, float]]:
+def chunk_sweep(lab: Lab) -> list[tuple[int, float, float]]:
     """(token budget, P99 of TTFT, P99 of the gaps) of the v1 scheduler, in ms."""
     found = []
     for budget in BUDGETS:
-        system = System(simulate("v1", requests, params, cost, budget))
+        system = lab.run("v1", lab.requests, budget)
         ttft = system.ttft.percentile(Fraction(99, 100))
         gap = system.gaps.percentile(Fraction(99, 100))
         if ttft is not None and gap is not None:
@@ -185,15 +172,47 @@ def chunk_sweep(
     return found
 
 
-def notes(params: Params, systems: Mapping[str, System]) -> Iterator[Message]:
+def roofline_steps(cost: Roofline) -> Derivation:
+    """The lines of the roofline, written out, with the device's figures."""
+    shape, device = cost.shape, cost.device
+    flop_rate = f"({device.flop_per_s / 1e12:,.1f} TFLOP/s × {float(cost.compute_efficiency):g})"
+    byte_rate = f"({device.bytes_per_s / 1e9:,.0f} GB/s × {float(cost.memory_efficiency):g})"
+    weights = f"{shape.bytes_per_parameter} × {shape.parameters:,} B / {byte_rate}"
+    flop = f"2 × {shape.parameters:,} FLOP / {flop_rate}"
+    context = f"{shape.kv_bytes_per_token:,} B / {byte_rate}"
+    reading = cost.memory_us(1) - cost.memory_us(0)
+    return Derivation(
+        id="roofline",
+        steps=(
+            roofline_step("weights", weights, cost.memory_us(0)),
+            roofline_step("flop", flop, cost.compute_us(1)),
+            roofline_step("context", context, reading),
+        ),
+    )
+
+
+def roofline_step(name: str, expression: str, value: Fraction) -> Step:
+    """One line in µs."""
+    quantity = Quantity(value, "us", 3)
+    return Step(label=Message(f"step.{name}"), expression=expression, quantity=quantity)
+
+
+def notes(lab: Lab, systems: Mapping[str, System]) -> Iterator[Message]:
     """What is modelled and what is left out."""
+    params = lab.params
     yield Message(f"note.cost_{params.cost}")
+    if params.cost == "roofline":
+        device = roofline_of(params).device
+        yield Message("note.device", {"device": device.name, "source": device.source})
     yield Message("note.left_out")
-    yield Message("note.window", {"count": params.count})
+    yield Message("note.window", {"count": len(lab.requests)})
+    if params.prefix_cache:
+        hit = {name: system.columns.cached for name, system in systems.items()}
+        yield Message("note.prefix", {"tokens": Quantity(max(hit.values()), "tokens")})
     if "pd" in systems:
         workers = {"prefill": params.prefill_workers, "decode": params.decode_workers}
         yield Message("note.pd_workers", workers)
     if "sglang" not in systems:
         yield Message("note.no_sglang", {"tokens": FEW_TOKENS})
-    if params.workload == "closed":
-        yield Message("note.closed")
+    if params.workload in LOOPS:
+        yield Message(f"note.{params.workload}")

@@ -43,6 +43,32 @@ class Shape:
     kv_bytes_per_token: int
 
 
+# Counted from each model's config.json; weights and KV of 16 bits. Beside: (layers, KV heads,
+# head size).
+MODELS: dict[str, Shape] = {
+    "llama_2_7b": Shape(
+        parameters=6_738_415_616,  # (32, 32, 128)
+        bytes_per_parameter=Fraction(2),
+        kv_bytes_per_token=2 * 2 * 32 * 32 * 128,
+    ),
+    "llama_3_1_8b": Shape(
+        parameters=8_030_261_248,  # (32, 8, 128)
+        bytes_per_parameter=Fraction(2),
+        kv_bytes_per_token=2 * 2 * 32 * 8 * 128,
+    ),
+    "qwen3_8b": Shape(
+        parameters=8_190_735_360,  # (36, 8, 128)
+        bytes_per_parameter=Fraction(2),
+        kv_bytes_per_token=2 * 2 * 36 * 8 * 128,
+    ),
+    "llama_3_1_70b": Shape(
+        parameters=70_553_706_496,  # (80, 8, 128)
+        bytes_per_parameter=Fraction(2),
+        kv_bytes_per_token=2 * 2 * 80 * 8 * 128,
+    ),
+}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Roofline:
     """The slower of computing and reading, plus ``overhead_us`` for each iteration."""

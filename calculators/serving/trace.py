@@ -71,8 +71,8 @@ class Trace:
     ``moves`` alternates instants and changes of the queue's length by preemptions and resumptions.
     ``ended_stays`` holds index, first instant, number at the join and tokens of every stay in the
     batch that a preemption ended. ``uses`` alternates instants between iterations and the blocks
-    that are free then, where they are limited. Flat lists, because thousands of small tuples would keep the
-    garbage collector busy.
+    that are free then, where they are limited. Flat lists, because thousands of small tuples
+    would keep the garbage collector busy.
     """
 
     requests: list[Request]

@@ -4,6 +4,8 @@ Pairs of a calculator's name and values, for the list of questions that build, C
 answer alike.
 """
 
+import json
+
 LONG = "9" * 80
 SMALL = {"count": "60", "prompt": "200, 50", "output": "5, 9"}
 QUICK = {**SMALL, "sweep": "0"}
@@ -11,6 +13,24 @@ TABLE = "prefill_tokens,decodes,time_us\n0,1,100\n0,64,900\n2048,1,90000\n2048,6
 LINE = "prefill_tokens,decodes,time_us\n0,8,900\n2048,8,91000\n"
 TRACE = "arrival_s,prompt,output\n0,5,2\n1,9,3\n"
 OVERLOAD = {"count": "200", "rate": "30", "prompt": "2000", "output": "60", "num_blocks": "200"}
+SWEEP = {
+    "format": "serving-sweep/1",
+    "capacity": [
+        {
+            "system": "v1 2048",
+            "share": 0.99,
+            "seeds": 2,
+            "largest_rate": 4.0,
+            "smallest_over_seeds": 2.0,
+            "largest_over_seeds": 6.0,
+            "attainment_by_rate": [
+                {"rate": 2.0, "mean": 1.0, "half_width": 0.0},
+                {"rate": 6.0, "mean": 0.9, "half_width": None},
+            ],
+        }
+    ],
+}
+NO_RATE = {**SWEEP, "capacity": [{**SWEEP["capacity"][0], "attainment_by_rate": [{"rate": -1}]}]}
 
 BY_HAND = [
     {},
@@ -32,6 +52,9 @@ BY_HAND = [
     {"scenario": "three", "policy": "orca", "max_num_seqs": "1", "horizon": "7"},
     {"scenario": "three", "policy": "orca", "horizon": "2"},
     {"requests": "A,0,4,3\nB,1,2,2,9"},
+    {"empty_first_chunk": "1", "policy": "v1"},
+    {"requests": "A,0,4,90\nlong-name-of-a-request,200,4,3"},
+    {"requests": "\n".join(f"r{index},{index},3,2" for index in range(7)), "policy": "pd"},
 ]
 BY_HAND_REFUSED = [
     {"a": ""},
@@ -48,6 +71,7 @@ BY_HAND_REFUSED = [
     {"requests": "A,0,1,1\nA,0,1,1"},
     {"requests": "\n".join(f"r{index},0,1,1" for index in range(41))},
     {"requests": "A" * 5000},
+    {"requests": "A,0,9999,9999"},
 ]
 LOAD = [
     SMALL,
@@ -56,7 +80,11 @@ LOAD = [
     {**QUICK, "workload": "uniform", "link": "serial", "first_shown_by": "decode"},
     {**QUICK, "workload": "closed", "users": "4"},
     {"trace": TRACE, "rate_factor": "2"},
+    {**QUICK, "workload": "slots", "rate": "50", "max_concurrency": "2"},
+    {**QUICK, "shared_prefix_tokens": "100", "prefix_cache": "1", "num_blocks": ""},
+    {"sweep_file": json.dumps(SWEEP)},
     {**QUICK, "cost": "roofline", "count": "20"},
+    {**QUICK, "model": "own", "cost": "roofline", "parameters_billion": "1", "count": "5"},
     {**QUICK, "cost": "table", "table": TABLE},
     {**QUICK, "cost": "table", "table": LINE},
     {**QUICK, "timeout_ms": "50", "max_queue": "2", "rate": "50", "output": "400"},
@@ -83,6 +111,12 @@ LOAD_REFUSED = [
     {"table": "x" * 100_001},
     {"cost": "table", "b_us": "3"},
     {"workload": "closed", "count": "100000", "output": "100"},
+    {"workload": "sweep_file"},
+    {"sweep_file": "[" * 300},
+    {"sweep_file": '{"format": "another"}'},
+    {"sweep_file": '{"format": "serving-sweep/1", "capacity": []}'},
+    {"sweep_file": json.dumps(NO_RATE)},
+    {"shared_prefix_tokens": "5", "workload": "trace", "trace": TRACE},
 ]
 
 QUESTIONS = [

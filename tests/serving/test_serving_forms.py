@@ -98,7 +98,7 @@ def test_every_kind_of_load_is_answered(values):
         pytest.param(
             "serving-load",
             {"workload": "closed", "count": "100000", "output": "100"},
-            "count",
+            "long_run",
             id="outlasts patience",
         ),
     ],

@@ -146,7 +146,8 @@ def test_a_naive_client_hides_its_own_queue():
 
     run = engine.run(slots.first, Settings(policy="orca"), Linear(a=10, b=0, c=0), slots.follow)
 
-    view = clients.client_view(run.outcomes, slots)
+    shown = [(o.request, o.token_times[0]) for o in run.outcomes]
+    view = clients.client_view(shown, slots.intended)
     assert (view.reported_ttft, view.scheduled_ttft, view.client_wait) == (10, 20, 10)
 
 
