@@ -59,8 +59,8 @@ class ComputeParams:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelParams(ComputeParams, ShapeParams):
-    """A model, how its cache is stored, and the devices that compute it."""
+class StoredParams(ShapeParams):
+    """A model and how its cache is stored: apart from the devices, so that the form keeps order."""
 
     source: str = fields.choice("model", SOURCES, group="shape")
     model: str = fields.choice(
@@ -72,6 +72,11 @@ class ModelParams(ComputeParams, ShapeParams):
     )
     dtype: str = fields.choice("bfloat16", tuple(DTYPES), labelled=False, group="shape")
     tensor_parallel_size: int = fields.integer(1, minimum=1, maximum=1024, group="shape")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelParams(ComputeParams, StoredParams):
+    """A model, how its cache is stored, and the devices that compute it."""
 
 
 def prefill_of(params: ComputeParams, stack: Stack) -> Prefill:
