@@ -6,13 +6,21 @@ those are in ``engines/``.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
 from calculators.form.lengths import Lengths
 from calculators.kv.dtypes import Dtype, dtype
-from calculators.kv.layers import Cache, FullAttention, Stack, State
+from calculators.kv.layers import (
+    Cache,
+    ChunkedAttention,
+    FullAttention,
+    LatentAttention,
+    SlidingAttention,
+    Stack,
+    State,
+)
 
 BITS_PER_BYTE = 8
 MOST_RUNS_WRITTEN = 6
@@ -85,6 +93,29 @@ def payload(stack: Stack, kv: Dtype, lengths: Lengths, *, model: Dtype | None = 
             for term in terms(cache, layers, kv, unquantised, lengths)
         )
     )
+
+
+def as_transformers(stack: Stack) -> Stack:
+    """The layers as Hugging Face ``transformers`` keeps them between two forward passes.
+
+    A full window keeps one token less (the next one joins it), a convolution one input more than
+    its next step needs (transformers 5.24 ``cache_utils.py``: ``DynamicSlidingWindowLayer``,
+    ``LinearAttentionLayer``).
+    """
+    return Stack(tuple(tuple(map(between_passes, layer)) for layer in stack.layers))
+
+
+def between_passes(cache: Cache) -> Cache:
+    """One cache of :func:`as_transformers`."""
+    match cache:
+        case SlidingAttention(window=window) | LatentAttention(window=int(window)):
+            return replace(cache, window=max(1, window - 1))
+        case ChunkedAttention(chunk=chunk):
+            return replace(cache, chunk=max(1, chunk - 1))
+        case State() if cache.conv_elements:
+            return replace(cache, conv_kernel=cache.conv_kernel + 1)
+        case _:
+            return cache
 
 
 def per_token(stack: Stack, kv: Dtype) -> Bytes:

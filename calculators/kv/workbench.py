@@ -12,7 +12,7 @@ from calculators.form.lengths import Lengths, Run
 from calculators.kv.dtypes import DTYPES, Dtype, dtype
 from calculators.kv.layers import Cache, SharedCache
 from calculators.kv.notation import cache_text
-from calculators.kv.payload import Factor, Payload, Term, payload, per_token
+from calculators.kv.payload import Factor, Payload, Term, as_transformers, payload, per_token
 from calculators.kv.shape import (
     Shape,
     ShapeParams,
@@ -96,15 +96,19 @@ def figures(shape: Shape, kv: Dtype, lengths: Lengths, total: Payload) -> Number
     """Total, per token and per sequence; with different lengths, the longest sequence."""
     longest = Lengths((Run(max(run.length for run in lengths.runs), 1),))
     several = len({run.length for run in lengths.runs}) > 1
-    one = payload(shape.stack, kv, longest, model=shape.model)
+    one = payload(shape.stack, kv, longest, model=shape.model).bytes
+    found = {
+        "total": total.bytes,
+        "per_token": per_token(shape.stack, kv),
+        "per_longest_sequence" if several else "per_sequence": one,
+    }
+    held = payload(as_transformers(shape.stack), kv, lengths, model=shape.model).bytes
+    if held != total.bytes:
+        found["between_passes"] = held
     return Numbers(
-        items=(
-            Number(id="total", quantity=Quantity(total.bytes, "bytes"), lead=True),
-            Number(id="per_token", quantity=Quantity(per_token(shape.stack, kv), "bytes")),
-            Number(
-                id="per_longest_sequence" if several else "per_sequence",
-                quantity=Quantity(one.bytes, "bytes"),
-            ),
+        items=tuple(
+            Number(id=name, quantity=Quantity(size, "bytes"), lead=name == "total")
+            for name, size in found.items()
         )
     )
 
