@@ -139,6 +139,9 @@ class Params:
     first_shown_by: str = fields.choice("prefill", ("prefill", "decode"), group="link")
     slo_ttft_ms: int = fields.integer(2000, minimum=0, maximum=10**9, group="slo")
     slo_tpot_ms: int = fields.integer(100, minimum=0, maximum=10**9, group="slo")
+    decodes: int = fields.integer(
+        64, minimum=0, maximum=100_000, group="slo", when=("cost", ("linear",))
+    )
     slo_share: Fraction = fields.decimal("0.99", minimum="0.01", maximum="1", group="slo")
     tool: str = fields.choice(
         TOOLS[0].name, tuple(tool.name for tool in TOOLS), labelled=False, group="slo"

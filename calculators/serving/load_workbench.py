@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from calculators.serving import fast_sglang, sweep_file
+from calculators.serving.chunk_rule import chunk_blocks
 from calculators.serving.costs import Cost
 from calculators.serving.load_params import (
     SWEEP_FILE,
@@ -132,6 +133,9 @@ def blocks(lab: Lab, systems: Mapping[str, System]) -> Iterator[Block]:
         yield memory_plot(systems)
     tool = next(tool for tool in TOOLS if tool.name == params.tool)
     yield tool_table(tool, {name: system.columns for name, system in systems.items()})
+    if params.cost == "linear":
+        costs = (params.a_us, params.b_us, params.c_us)
+        yield from chunk_blocks(params.slo_tpot_ms * 1000, *costs, params.decodes)
     if params.cost == "table":
         yield fit_section(params.table or "")
     if params.cost == "roofline":

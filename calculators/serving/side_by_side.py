@@ -8,7 +8,7 @@ from calculators.serving.records import Outcome, Run
 from calculators.serving.request import Time
 from calculators.serving.slo import Slo, attainment, e2e, tpot
 from calculators.serving.tools import TOOLS
-from calculators.show.blocks import Cell, Derivation, Message, Step, Table
+from calculators.show.blocks import Cell, Derivation, Message, Number, Numbers, Step, Table
 from calculators.show.quantity import Quantity
 
 MEDIAN, P99 = Fraction(1, 2), Fraction(99, 100)
@@ -46,6 +46,27 @@ def comparison_row(name: str, run: Run, slo: Slo) -> tuple[Cell, ...]:
         Quantity(sum(outcome.preemptions for outcome in run.outcomes)),
         f"{len(reached.good)} / {reached.arrived}",
         f"{len(reached.good)} / {reached.finished}",
+    )
+
+
+def figures(run: Run) -> Numbers:
+    """The figures that one compares by, of the policy that is looked at."""
+    gaps = [gap for outcome in run.outcomes for gap in outcome.itl]
+    ends = [o.end for o in run.outcomes if o.status == "finished" and o.end is not None]
+    last = run.outcomes[-1]
+    found = {
+        "last_ttft": last.ttft_content,
+        "worst_itl": max(gaps, default=None),
+        "last_finish": max(ends, default=None),
+        "iterations": len(run.schedule),
+        "preemptions": sum(outcome.preemptions for outcome in run.outcomes),
+    }
+    return Numbers(
+        items=tuple(
+            Number(id=name, quantity=Quantity(value))
+            for name, value in found.items()
+            if value is not None
+        )
     )
 
 

@@ -21,6 +21,7 @@ from calculators.serving.settings import PolicyName, Settings
 from calculators.serving.side_by_side import (
     chosen_table,
     comparison,
+    figures,
     policy_name,
     request_table,
     sums,
@@ -174,6 +175,7 @@ def split_of(params: Params) -> Split:
 def blocks(params: Params, runs: Mapping[str, Run], slo: Slo) -> Iterator[Block]:
     """The answer in reading order."""
     chosen = runs[params.policy]
+    yield figures(chosen)
     yield comparison(runs, slo)
     yield chart(params.policy, runs)
     yield Notes(items=(Message("note.legend"),))
