@@ -59,7 +59,7 @@ def test_gpu_memory_is_the_block_cache_of_the_prefix_lab(make, capacity):
     replay = replay_blocks(trace, "lru", capacity, touch_order="last_to_first", partial=False)
 
     assert expected(trace, replay) == [found for (found,) in outcome.found]
-    assert replay.evictions == outcome.flows[0].evicted
+    assert replay.resident == outcome.flows[0].resident
     assert outcome.ttft_ns == outcome.control_ns
 
 
