@@ -10,7 +10,8 @@ from typing import Any
 
 from calculators.kv.notation import to_text
 from scripts.paths import DATA
-from scripts.truth.kv_cases import kv_dtype, stack_of
+from scripts.truth.kv.given import kv_dtype
+from scripts.truth.kv.shapes import stack_of
 
 HEAD = '''# ruff: noqa: E501 - a program writes it
 """Printed figures, and what LMCache's calculator is told of their models.

@@ -41,6 +41,8 @@ def kv_heads(facts: Facts) -> int:
     """KV heads: stated, one for multi-query attention, or as many as there are heads."""
     if facts.flag("multi_query") and facts.flag("new_decoder_architecture") is not True:
         return 1
+    if facts.text("attention_head_type") == "multiquery":  # SantaCoder's own class
+        return 1
     inner = facts.child("attn_config")  # MPT, DBRX
     stated = facts.whole(*KV_HEADS) if inner is None else inner.whole(*KV_HEADS)
     if stated is None and inner is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from calculators.form.errors import ParameterError
 from calculators.kv.attention import HEAD_DIM as HEAD_WIDTHS
-from calculators.kv.attention import attention, head_dim, heads_of, overlay
+from calculators.kv.attention import KV_HEADS, attention, head_dim, heads_of, overlay
 from calculators.kv.config_text import parse_config
 from calculators.kv.defaults import HEAD_DIM, NESTED
 from calculators.kv.dtypes import dtype
@@ -44,6 +44,9 @@ LISTS = (
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
 LONGEST_CONTEXT = 10**12  # tokens
 PADDED_INPUTS = {"whisper"}  # every input is padded to the encoder's full length
+SAYS_KV_HEADS = (
+    *KV_HEADS, "multi_query", "attention_head_type", "attn_config", "block_configs",
+)  # fmt: skip
 NO_LAYERS = Stack(())
 
 
@@ -265,6 +268,8 @@ def assumptions(decoder: Facts, model_type: str, layers: list[Layer]) -> Iterato
     listed = decoder.has(*LISTS)
     if SlidingAttention in kinds and not listed and model_type not in ALL_SLIDING:
         yield Assumption("window_layers", "layer_types")
+    if FullAttention in kinds and not decoder.has(*SAYS_KV_HEADS):
+        yield Assumption("kv_heads", "num_key_value_heads")
     if IndexKeys in kinds:
         yield Assumption("index_keys", "index_head_dim")
     crossed = (cache for layer in layers for cache in layer if isinstance(cache, CrossAttention))

@@ -22,6 +22,7 @@ from calculators.kv.layers import (
 from scripts.truth.verdict import Verdict
 
 RECORD = {"model", "source", "facts", "notes", "doubtful", "reading"}
+UNDECIDED = "cannot be computed from these facts"
 STATED = ("derived_not_in_source", "figures")  # as handed over, and in data/models
 
 
@@ -70,7 +71,7 @@ def stated(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def figure(record: Mapping[str, Any], name: str, expected: object, computed: object) -> Verdict:
     """One figure; where the record says that its facts cannot give it, it is not run."""
-    if computed != expected and "cannot be computed from these facts" in record.get("doubtful", ""):
+    if computed != expected and UNDECIDED in record.get("doubtful", ""):
         return verdict(str(record["model"]), name, expected, computed, record["doubtful"])
     outcome: Any = "passed" if computed == expected else "failed"
     return Verdict(
@@ -83,8 +84,10 @@ def figure(record: Mapping[str, Any], name: str, expected: object, computed: obj
 
 
 def refused(record: Mapping[str, Any], error: ParameterError) -> Verdict:
-    """A refusal is right only where the record has no figure."""
+    """A refusal is right only where the record has no figure, or says that none follows."""
     named = f"{error.reason} {error.limits}"
+    if UNDECIDED in record.get("doubtful", ""):
+        return verdict(str(record["model"]), "refusal", stated(record), named, record["doubtful"])
     return Verdict(
         case=str(record["model"]),
         figure="refusal",

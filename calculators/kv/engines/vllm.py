@@ -4,8 +4,9 @@ Read in ``vllm/v1/core/kv_cache_utils.py`` @001cabc. From memory to the pool: la
 specs (``vllm_pages``: bytes of a page, pages of a request) → groups of equal layer number →
 blocks that all groups share.
 
-Left out: KV transfer, how much memory profiling leaves (an input), and which
-release switched the token line (between 0.19 and 0.24; ``report`` chooses).
+The token line divided blocks by groups up to 0.20 and multiplies concurrency by length from 0.21
+on (``report``; issue #43308 prints both for one model). Left out: KV transfer, and how much
+memory profiling leaves (an input).
 """
 
 from collections.abc import Iterator, Sequence

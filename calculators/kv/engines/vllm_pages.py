@@ -31,7 +31,7 @@ class Options:
 
     ``max_encoder_tokens`` is the encoder budget of cross attention (None: the batched tokens).
     ``report`` says how the "GPU KV cache size" line counts: ``groups`` divides the blocks by
-    the groups (seen up to 0.19), ``concurrency`` multiplies concurrency by length (from 0.24).
+    the groups (up to 0.20), ``concurrency`` multiplies concurrency by length (from 0.21).
     """
 
     kv_cache_dtype: Dtype

@@ -1,0 +1,1 @@
+"""One engine each: from a case's inputs to every figure that they allow."""

@@ -1,0 +1,93 @@
+"""The layers that a case's facts state."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calculators.form.errors import ParameterError
+from calculators.kv.engines.rows import fp8_scaled, latent_fp8_row
+from calculators.kv.facts import Facts
+from calculators.kv.layers import (
+    Cache,
+    ChunkedAttention,
+    CrossAttention,
+    FullAttention,
+    IndexKeys,
+    LatentAttention,
+    SlidingAttention,
+    Stack,
+)
+from calculators.kv.states import state
+from scripts.truth.kv.given import Case, first
+
+
+def stack_of(case: Case) -> Stack:
+    """The layers that a case's facts state."""
+    facts = case["config_facts"]
+    sliding = first(facts, "layers_sliding", "layers_swa", default=0)
+    chunked = first(facts, "layers_chunked", default=0)
+    linear = first(facts, "layers_linear", "layers_mamba", default=0)
+    total = first(facts, "num_hidden_layers", "n_layer", default=0)
+    full = first(
+        facts, "layers_full", "layers_attention", default=total - sliding - linear - chunked
+    )
+    layers: list[tuple[Cache, ...]] = []
+    layers += [full_layer(case)] * full if full else []
+    if sliding:
+        window = first(facts, "sliding_window", "n_swa")
+        if window is None and case["engine"] == "sglang":
+            window = 1  # its pools have a ratio; the window enters no figure
+        if window is None:
+            raise KeyError("sliding_window")
+        layers += [(SlidingAttention(**shape(case, "sliding"), window=window),)] * sliding
+    if chunked:
+        chunk = facts["attention_chunk_size"]
+        layers += [(ChunkedAttention(**shape(case, "full"), chunk=chunk),)] * chunked
+    layers += [(state(Facts(facts), ""),)] * linear if linear else []
+    positions = facts.get("max_source_positions")
+    cross = facts.get("layers_cross", 0)
+    if cross:
+        layers += [(CrossAttention(**shape(case, "full"), positions=positions),)] * cross
+    check_rows(facts)
+    return Stack(tuple(layers))
+
+
+def full_layer(case: Case) -> tuple[Cache, ...]:
+    """A layer that attends to everything: latent where there is a rank."""
+    facts = case["config_facts"]
+    if "kv_lora_rank" not in facts:
+        return (FullAttention(**shape(case, "full")),)
+    latent = LatentAttention(rank=facts["kv_lora_rank"], rope=facts["qk_rope_head_dim"])
+    width = facts.get("index_head_dim")
+    return (latent, IndexKeys(width=width)) if width else (latent,)
+
+
+def shape(case: Case, kind: str) -> dict[str, int]:
+    """Heads and widths; a whole row counts as one head where only its width is stated."""
+    facts = case["config_facts"]
+    row = first(facts, "n_embd_k_gqa")
+    if row is not None:
+        return {"heads": 1, "k_width": row, "v_width": first(facts, "n_embd_v_gqa", default=row)}
+    heads = first(facts, f"{kind}_kv_heads", "num_key_value_heads", "kv_heads", "n_head_kv")
+    if heads is None and "kv_heads_per_rank" in facts:
+        heads = facts["kv_heads_per_rank"] * (case["tp"] or 1)
+    hidden = first(facts, "hidden_size", "hidden", "n_embd")
+    queries = first(facts, "num_attention_heads", "n_head")
+    width = first(facts, f"{kind}_head_dim", "head_dim")
+    if width is None:
+        width = hidden // queries if queries else hidden
+        heads = heads or queries or 1
+    return {"heads": heads, "k_width": width, "v_width": first(facts, "v_head_dim", default=width)}
+
+
+def check_rows(facts: Mapping[str, Any]) -> None:
+    """Row bytes that a case states must be ours: ParameterError where they are not."""
+    latent = facts.get("fp8_latent_row_bytes")
+    if latent is not None:
+        cache = LatentAttention(rank=facts["kv_lora_rank"], rope=facts["qk_rope_head_dim"])
+        if latent_fp8_row(cache) != latent:
+            raise ParameterError("fp8_latent_row_bytes", "differs", computed=latent_fp8_row(cache))
+    index = facts.get("fp8_index_row_bytes")
+    if index is not None and fp8_scaled(facts["index_head_dim"]) != index:
+        raise ParameterError(
+            "fp8_index_row_bytes", "differs", computed=fp8_scaled(facts["index_head_dim"])
+        )
