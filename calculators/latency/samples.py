@@ -33,14 +33,16 @@ from calculators.show.quantity import Quantity
 
 HUNDRED = 100
 MOST_POINTS = 2000
+MOST_ASKED = 100_000  # samples of which ranks are asked
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
-    """The form: a percentile, a confidence, and samples that may be left out."""
+    """The form: a percentile, a confidence, and samples or, without them, only how many."""
 
     percentile: Fraction = fields.decimal("95", minimum="0.1", maximum="99.999", group="question")  # noqa: RUF009 -- a form field
     confidence: Fraction = fields.decimal("95", minimum="50", maximum="99.99", group="question")  # noqa: RUF009 -- a form field
+    count: int = fields.integer(25, minimum=1, maximum=MOST_ASKED, group="question")
     samples: str | None = fields.text(
         longest=4_000_000, suffixes=(".txt", ".csv"), shared=False, group="samples"
     )
@@ -55,6 +57,8 @@ def solve(params: Params, progress: Progress) -> Result:
     blocks: list[Block] = [sizes(share, confidence), derivation(share, confidence)]
     if given:
         blocks += answered(given, share, confidence)
+    else:
+        blocks.insert(1, allowed(stated(params.count, share, confidence)))
     values = {
         "percentile": Quantity(params.percentile),
         "needed": Quantity(need, "samples"),
@@ -79,6 +83,16 @@ def sizes(share: Fraction, confidence: Fraction) -> Numbers:
             ),
         )
     )
+
+
+def allowed(found: Interval) -> Numbers:
+    """What so many samples allow, whatever they will be; a rank that does not exist is absent."""
+    sides = {"rank_low": found.lower, "rank_high": found.upper}
+    ranked = [Number(id=name, quantity=Quantity(rank)) for name, rank in sides.items() if rank]
+    chance = Quantity(above_maximum(found.n, found.probability) * HUNDRED, "percent", 1)
+    covered = Quantity(found.coverage * HUNDRED, "percent", 1)
+    rest = [Number(id="coverage", quantity=covered)] if ranked else []
+    return Numbers(items=(*ranked, *rest, Number(id="chance", quantity=chance)))
 
 
 def derivation(share: Fraction, confidence: Fraction) -> Derivation:

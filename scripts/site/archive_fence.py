@@ -18,9 +18,10 @@ from scripts.archive.store import ROOT
 from scripts.site import archive_parts as parts
 from scripts.site.archive_index import index_html
 from scripts.site.archive_inventory import files_html
+from scripts.site.archive_links import here
 from scripts.site.archive_records import Entry, shelf
 from scripts.site.archive_table import Table, conditions_html, ordered
-from scripts.site.archive_words import words
+from scripts.site.archive_words import amount, words
 from scripts.site.drawings import draw_plots
 
 OPTIONS: Final = ("ids", "artefact", "kind", "boundary", "format", "show", "provenance", "order")
@@ -41,6 +42,17 @@ def measurements_html(source: str, lang: Language) -> str:
     if show not in PARTS or len(entries) != 1:
         raise ParameterError("show", "not_a_part", text=show, options=", ".join(PARTS))
     return PARTS[show](entries[0], labels)
+
+
+def measured_html(source: str, lang: Language) -> str:
+    """A figure within a line, linked to its measurement: ``ID quantity`` or ``ID quantity p50``."""
+    name, quantity, *stat = source.split()
+    [entry], labels = chosen({"ids": name}, shelf(ROOT)), words(lang)
+    figure = entry.measurement.figure(quantity, *stat)
+    if figure.value is None:
+        raise LookupError(f"{name} states no {source.partition(' ')[2]}")
+    shown = amount(figure, figure.value, labels)
+    return f'<a class="cp-measured" href="{here(entry.page_path)}">{shown}</a>'
 
 
 def options(source: str) -> dict[str, str]:

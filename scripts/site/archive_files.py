@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from calculators.show.labels import Language
+from calculators.show.labels import LANGUAGES
 from scripts.archive.record import SCHEMAS
 from scripts.archive.store import ROOT, Archive
 from scripts.archive.verify import problems
 from scripts.site.archive_feed import atom, index_json
 from scripts.site.archive_pages import page
 from scripts.site.archive_records import shelf
-
-FIRST = "en"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,14 +32,15 @@ def require_whole(root: Path = ROOT) -> None:
         raise ArchiveDamagedError("the archive of measurements: " + "; ".join(found))
 
 
-def added(*, lang: Language, root: str, archive: Path = ROOT) -> Iterator[Added]:
+def added(*, second: bool, root: str, archive: Path = ROOT) -> Iterator[Added]:
     """Pages and feed of a language; with the first one also what has no language."""
+    lang = LANGUAGES[second]
     entries = shelf(archive)
     for entry in entries.values():
         text = page(entry, entries, lang=lang, root=root)
         yield Added(path=f"measurements/{entry.id}.md", text=text)
     yield Added(path="measurements/feed.xml", text=atom(entries, lang=lang, root=root))
-    if lang == FIRST:
+    if not second:
         yield Added(path="measurements/index.json", text=index_json(entries, root))
         yield from copies(archive)
 

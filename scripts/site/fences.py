@@ -8,7 +8,8 @@
 ``measurements``  rows of the archive, its index, or a part of one measurement's page
 ================  ===============================================================================
 
-Within a line: ```#!value kv total layers=80``` is a computed figure, ```#!math L``` a formula.
+Within a line: ```#!value kv total layers=80``` is a computed figure, ```#!math L``` a formula,
+```#!measured ID quantity``` an archived figure.
 Whatever is unknown (calculator, field, label, figure) raises, and the build fails.
 """
 
@@ -30,7 +31,7 @@ from calculators.show.blocks import Block, Frames, Number, Numbers, Result, Sect
 from calculators.show.html import block_html, render, value_html
 from calculators.show.labels import LANGUAGES, Language
 from scripts.site import formulas, runtime
-from scripts.site.archive_fence import measurements_html
+from scripts.site.archive_fence import measured_html, measurements_html
 from scripts.site.drawings import draw_plots
 from scripts.site.figures import figure as drawn_figure
 from scripts.site.form_page import FormPage
@@ -165,4 +166,5 @@ figure_en, figure_zh = fence(figure_html, "en"), fence(figure_html, "zh")
 math_en, math_zh = fence(math_html, "en"), fence(math_html, "zh")
 measurements_en, measurements_zh = (fence(measurements_html, lang) for lang in LANGUAGES)
 inline_math_en, inline_math_zh = word(math_word, "en"), word(math_word, "zh")
+inline_measured_en, inline_measured_zh = (word(measured_html, lang) for lang in LANGUAGES)
 inline_value_en, inline_value_zh = word(value_word, "en"), word(value_word, "zh")

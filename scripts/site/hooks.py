@@ -17,7 +17,6 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-from calculators.show.labels import Language
 from scripts.site import runtime
 from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
 from scripts.site.archive_links import resolved
@@ -65,8 +64,7 @@ def on_pre_build(config: MkDocsConfig) -> None:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for each measurement, the feed and, once, the archive's own files."""
-    lang: Language = "zh" if is_second(config) else "en"
-    for one in added(lang=lang, root=root_url(config)):
+    for one in added(second=is_second(config), root=root_url(config)):
         content = {"content": one.text} if one.copied is None else {"abs_src_path": str(one.copied)}
         files.append(
             File.generated(config, one.path, **content, inclusion=InclusionLevel.NOT_IN_NAV)

@@ -351,7 +351,7 @@ def test_silent_worker(fresh: Page, base: str) -> None:
     fresh.workers[-1].evaluate("self.close()")
     fresh.fill("[name=layers]", "16")
     error = fresh.locator(".cp-error").first
-    expect(error).to_contain_text("in time", timeout=SLOWEST_MS)
+    expect(error).to_contain_text("in time", timeout=3 * SLOWEST_MS)
     error.locator("button").click()
 
     lead(fresh, 2 * GIB)
