@@ -140,7 +140,9 @@ def blocks(
 ) -> tuple[Block, ...]:
     """Figures, the first difference, the caps of each engine, what would help."""
     shared = shared_tokens(earlier, later)
-    figures = {"shared": shared, "earlier_length": len(earlier), "later_length": len(later)}
+    figures = {"shared": shared}
+    figures |= {f"reused_{one.setup.engine}": one.reused for one in found}
+    figures |= {"earlier_length": len(earlier), "later_length": len(later)}
     return (
         Numbers(
             items=tuple(

@@ -6,7 +6,6 @@ a comment.
 """
 
 from dataclasses import dataclass
-from typing import NoReturn
 
 from calculators.form.errors import ParameterError, excerpt
 
@@ -31,11 +30,6 @@ class Operation:
     name: str = ""
 
 
-def refuse(row: int, reason: str, **limits: object) -> NoReturn:
-    """Refuse a scenario for one line."""
-    raise ParameterError(FIELD, reason, row=row, **limits)
-
-
 def parse_scenario(text: str) -> tuple[Operation, ...]:
     """The operations of a text; nothing is run if one line cannot be read."""
     lines = [(row, line.partition("#")[0].split()) for row, line in enumerate(text.split("\n"), 1)]
@@ -53,7 +47,9 @@ def operation(row: int, words: list[str]) -> Operation:
     text = " ".join(words)
     kind, *rest = words
     if kind not in KINDS:
-        refuse(row, "unknown_operation", text=excerpt(kind), options=", ".join(KINDS))
+        raise ParameterError(
+            FIELD, "unknown_operation", row=row, text=excerpt(kind), options=", ".join(KINDS)
+        )
     if kind == "evict":
         return Operation(row=row, text=text, kind=kind, tokens=number(row, rest))
     name = rest.pop(0) if kind in {"lock", "unlock"} and rest else ""
@@ -61,11 +57,11 @@ def operation(row: int, words: list[str]) -> Operation:
     priority = next((w[9:] for w in rest if w.startswith("priority=")), "0")
     tokens = tuple(w for w in rest if not w.startswith(("@", "priority=")))
     if kind == "unlock" and (not name or tokens):
-        refuse(row, "needs_a_name", text=excerpt(text))
+        raise ParameterError(FIELD, "needs_a_name", row=row, text=excerpt(text))
     if kind != "unlock" and not tokens:
-        refuse(row, "needs_tokens", text=excerpt(text))
+        raise ParameterError(FIELD, "needs_tokens", row=row, text=excerpt(text))
     if len(tokens) > MOST_TOKENS:
-        refuse(row, "too_many_tokens", maximum=MOST_TOKENS)
+        raise ParameterError(FIELD, "too_many_tokens", row=row, maximum=MOST_TOKENS)
     return Operation(
         row=row,
         text=text,
@@ -81,7 +77,9 @@ def number(row: int, words: list[str]) -> int:
     """The one whole number of a line."""
     word = " ".join(words)
     if not (word.isascii() and word.isdigit()) or int(word[:12]) > LARGEST_NUMBER:
-        refuse(row, "needs_a_number", text=excerpt(word), minimum=0, maximum=LARGEST_NUMBER)
+        raise ParameterError(
+            FIELD, "needs_a_number", row=row, text=excerpt(word), minimum=0, maximum=LARGEST_NUMBER
+        )
     return int(word)
 
 
@@ -91,11 +89,11 @@ def check_locks(operations: tuple[Operation, ...]) -> None:
     for one in operations:
         if one.kind == "lock":
             if one.name in held:
-                refuse(one.row, "locked_already", text=excerpt(one.name))
+                raise ParameterError(FIELD, "locked_already", row=one.row, text=excerpt(one.name))
             held.add(one.name)
         elif one.kind == "unlock":
             if one.name not in held:
-                refuse(one.row, "not_locked", text=excerpt(one.name))
+                raise ParameterError(FIELD, "not_locked", row=one.row, text=excerpt(one.name))
             held.remove(one.name)
 
 

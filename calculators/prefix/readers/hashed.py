@@ -8,8 +8,9 @@ no ids: what a model generated cannot be matched from such a trace.
 from array import array
 from dataclasses import dataclass
 
+from calculators.form.errors import ParameterError
 from calculators.prefix.keys import LARGEST_TOKEN, NO_NAMESPACE, Namespace
-from calculators.prefix.readers.rows import Row, ids, json_rows, moment, named, refuse, whole
+from calculators.prefix.readers.rows import FIELD, Row, ids, json_rows, moment, named, whole
 from calculators.prefix.trace import Trace
 
 
@@ -55,9 +56,11 @@ def blocks_of(number: int, row: Row, length: int, block_tokens: int) -> list[int
     blocks = ids(number, row, "hash_ids")
     expected = -(-length // block_tokens)
     if len(blocks) not in {expected, length // block_tokens}:
-        refuse(number, "row_blocks", count=len(blocks), expected=expected, length=length)
+        raise ParameterError(
+            FIELD, "row_blocks", row=number, count=len(blocks), expected=expected, length=length
+        )
     if len(set(blocks)) < len(blocks):
-        refuse(number, "row_id_twice")
+        raise ParameterError(FIELD, "row_id_twice", row=number)
     return blocks
 
 

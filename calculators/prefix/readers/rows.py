@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from calculators.form.errors import ParameterError, excerpt
 from calculators.prefix.keys import Namespace, namespace
@@ -12,11 +12,6 @@ MOST_CHARACTERS = 300_000_000
 LONGEST_REQUEST = 10_000_000  # tokens
 LATEST_MS = 1e13
 type Row = dict[str, Any]
-
-
-def refuse(row: int, reason: str, **limits: object) -> NoReturn:
-    """Refuse a trace for one row; rows are lines of the file, counted from 1."""
-    raise ParameterError(FIELD, reason, row=row, **limits)
 
 
 def json_rows(text: str) -> Iterator[tuple[int, Row]]:
@@ -37,9 +32,9 @@ def json_row(number: int, line: str) -> Row:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
-        refuse(number, "row_not_json", text=excerpt(line))
+        raise ParameterError(FIELD, "row_not_json", row=number, text=excerpt(line)) from None
     if not isinstance(row, dict):
-        refuse(number, "row_not_object", text=excerpt(line))
+        raise ParameterError(FIELD, "row_not_object", row=number, text=excerpt(line))
     return row
 
 
@@ -47,13 +42,14 @@ def whole(number: int, row: Row, name: str, *, least: int = 0, default: int | No
     """A whole number of a row."""
     value = row.get(name, default)
     if value is None:
-        refuse(number, "row_lacks", name=name)
+        raise ParameterError(FIELD, "row_lacks", row=number, name=name)
     if type(value) is float and value.is_integer():
         value = int(value)
     if type(value) is not int or not least <= value <= LONGEST_REQUEST:
-        refuse(
-            number,
+        raise ParameterError(
+            FIELD,
             "row_value",
+            row=number,
             name=name,
             text=excerpt(repr(value)),
             minimum=least,
@@ -66,9 +62,10 @@ def moment(number: int, row: Row, *, unit_ms: float) -> float:
     """The arrival in ms, 0 where a trace has no times."""
     value = row.get("timestamp", 0)
     if type(value) not in {int, float} or not 0 <= value <= LATEST_MS:
-        refuse(
-            number,
+        raise ParameterError(
+            FIELD,
             "row_value",
+            row=number,
             name="timestamp",
             text=excerpt(repr(value)),
             minimum=0,
@@ -81,10 +78,10 @@ def ids(number: int, row: Row, name: str) -> list[int]:
     """A list of ids, each a whole number from 0."""
     values = row.get(name)
     if not isinstance(values, list):
-        refuse(number, "row_lacks", name=name)
+        raise ParameterError(FIELD, "row_lacks", row=number, name=name)
     wrong = next((v for v in values if type(v) is not int or v < 0), None)
     if wrong is not None:
-        refuse(number, "row_id", name=name, text=excerpt(repr(wrong)))
+        raise ParameterError(FIELD, "row_id", row=number, name=name, text=excerpt(repr(wrong)))
     return values
 
 

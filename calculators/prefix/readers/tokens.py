@@ -18,7 +18,6 @@ from calculators.prefix.readers.rows import (
     json_rows,
     moment,
     named,
-    refuse,
     whole,
 )
 from calculators.prefix.trace import Trace
@@ -75,11 +74,13 @@ def read_tokens(text: str, tokenisation: str = "words") -> Trace:
 def packed(number: int, tokens: list[int]) -> bytes:
     """The packed tokens of a row."""
     if not tokens:
-        refuse(number, "row_empty")
+        raise ParameterError(FIELD, "row_empty", row=number)
     try:
         return pack(tokens)
     except ParameterError as error:
-        refuse(number, "row_id", name="tokens", text=error.limits["text"])
+        raise ParameterError(
+            FIELD, "row_id", row=number, name="tokens", text=error.limits["text"]
+        ) from None
 
 
 def tokens_of(number: int, row: Row, tokenise: Tokenise) -> list[int]:
@@ -89,7 +90,9 @@ def tokens_of(number: int, row: Row, tokenise: Tokenise) -> list[int]:
             return ids(number, row, name)
     prompt = row.get("prompt", row.get("text"))
     if not isinstance(prompt, str):
-        refuse(number, "row_lacks", name="tokens, prompt_token_ids, prompt")
+        raise ParameterError(
+            FIELD, "row_lacks", row=number, name="tokens, prompt_token_ids, prompt"
+        )
     return tokenise(prompt)
 
 
