@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from itertools import accumulate, islice
+from math import gcd
 from typing import Literal
 
 from calculators.form.errors import ParameterError
@@ -96,8 +97,9 @@ class Grid:
 
 
 def grid_of(lengths: Mapping[int, int], pool_tokens: int) -> Grid:
-    """The finest grid for a pool that ``CELLS`` cells allow."""
-    unit = max(1, -(-pool_tokens // CELLS))
+    """The finest grid for a pool that ``CELLS`` cells allow, or the lengths' own coarser step."""
+    finest, common = max(1, -(-pool_tokens // CELLS)), gcd(*lengths)
+    unit = max(common, finest)
     cells = pool_tokens // unit
     scaled = [0] * (cells + 2)  # by the unit, so that splitting stays in integers
     for length, weight in lengths.items():

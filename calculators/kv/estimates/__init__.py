@@ -35,14 +35,23 @@ def estimate(shape: Shape, params: EngineParams, available: int, length: int) ->
 
 
 def check_split(stack: Stack, params: EngineParams) -> None:
-    """ParameterError ``heads_do_not_split``: KV heads and ranks must be multiples of each other."""
+    """KV heads and ranks must be multiples of each other; context parallel shares copies only.
+
+    Raises ParameterError ``heads_do_not_split`` and ``copies_do_not_share``.
+    """
     if params.engine == "llamacpp":
         return
     name = "tensor_parallel_size" if params.engine == "vllm" else "tp_size"
     ranks = max(1, getattr(params, name) // (params.dp_size if params.engine == "sglang" else 1))
+    shares = params.decode_context_parallel_size if params.engine == "vllm" else 1
     for cache in stack.counts:
-        if isinstance(cache, FullAttention) and cache.heads % ranks and ranks % cache.heads:
-            raise ParameterError(name, "heads_do_not_split", heads=cache.heads, ranks=ranks)
+        heads = cache.heads if isinstance(cache, FullAttention) else 1
+        if heads % ranks and ranks % heads:
+            raise ParameterError(name, "heads_do_not_split", heads=heads, ranks=ranks)
+        if max(1, ranks // heads) % shares:
+            raise ParameterError(
+                "decode_context_parallel_size", "copies_do_not_share", heads=heads, ranks=ranks
+            )
 
 
 def ranks_of(params: EngineParams) -> int:
