@@ -8,6 +8,7 @@ from calculators.serving.distribution import Distribution
 from calculators.serving.load_params import Params
 from calculators.serving.load_tables import Shown, policy_name
 from calculators.serving.request import Time
+from calculators.serving.settings import SHORT_NAMES
 from calculators.show.blocks import Axis, Cell, Message, Plot, Series, Table
 from calculators.show.quantity import Quantity
 
@@ -20,12 +21,12 @@ def cdf_plot(name: str, distributions: Mapping[str, Distribution]) -> Plot:
     series = []
     for policy, found in distributions.items():
         cut = [(found.percentile(share), share) for share in CURVE]
-        points = [(float(v) / 1000, float(100 * share)) for v, share in cut if v is not None]
-        series.append(Series(name=policy_name(policy), points=tuple(points)))
+        points = [(float(v) / 1000, float(100 * share)) for v, share in cut if v]  # log: above 0
+        series.append(Series(name=SHORT_NAMES[policy], points=tuple(points)))
     return Plot(
         id=name,
         kind="line",
-        x=Axis(name=name, unit="ms"),
+        x=Axis(name=name, unit="ms", log=True),
         y=Axis(name="share", unit="percent"),
         series=tuple(series),
         alt={"count": len(series)},
@@ -49,7 +50,7 @@ def over_time(name: str, unit: str, steps: Mapping[str, Steps]) -> Plot:
     first = min((found[0][0] for found in steps.values()), default=0)
     last = max((found[-1][0] for found in steps.values()), default=0)
     series = tuple(
-        Series(name=policy_name(policy), points=windows(found, first, last))
+        Series(name=SHORT_NAMES[policy], points=windows(found, first, last))
         for policy, found in steps.items()
     )
     return Plot(
@@ -84,10 +85,12 @@ def base_rate(params: Params) -> float:
 
 
 def load_plot(found: Mapping[str, list[tuple[float, float]]], params: Params) -> Plot:
-    """Attainment against load; a vertical line marks each scheduler's knee."""
+    """Attainment against load; vertical lines mark the knees that lie within the sweep."""
     base = base_rate(params)
     share = float(params.slo_share)
-    knees = {name: knee(points, share) for name, points in found.items()}
+    last = max(factor for points in found.values() for factor, _ in points)
+    seen = {knee(points, share) for points in found.values()} - {None, last}
+    knees = sorted(factor * base for factor in seen if factor is not None)
     return Plot(
         id="load",
         kind="line",
@@ -98,15 +101,13 @@ def load_plot(found: Mapping[str, list[tuple[float, float]]], params: Params) ->
         y=Axis(name="attainment", unit="percent"),
         series=tuple(
             Series(
-                name=policy_name(name),
+                name=SHORT_NAMES[name],
                 points=tuple((factor * base, 100 * value) for factor, value in points),
             )
             for name, points in found.items()
         ),
         marks=((100 * share, Message("mark.share")),),
-        x_marks=tuple(
-            (factor * base, policy_name(name)) for name, factor in knees.items() if factor
-        ),
+        x_marks=tuple((at, f"{at:,g}") for at in knees),
         alt={"count": len(found), "share": Quantity(100 * params.slo_share, "percent")},
     )
 
@@ -118,7 +119,9 @@ def knee_table(found: Mapping[str, list[tuple[float, float]]], params: Params) -
     rows: list[tuple[Cell, ...]] = []
     for name, points in found.items():
         factor = knee(points, share)
-        rows.append((policy_name(name), Quantity(factor * base, unit, 2) if factor else None))
+        load = None if factor is None else Quantity(factor * base, unit, 2)
+        held = factor is not None and factor == points[-1][0]
+        rows.append((policy_name(name), Message("cell.at_least", {"load": load}) if held else load))
     return Table(id="knees", columns=("policy", "largest_load"), rows=tuple(rows))
 
 

@@ -48,9 +48,9 @@ from calculators.show.quantity import Quantity
 
 FCFS = ("static", "orca", "prefill_first", "chunked", "v1")
 FEW_TOKENS = 20_000  # output tokens up to which the plain engine is quick enough here
-STEEPEST = 6  # times the rate: the last point of a load sweep
+STEEPEST = 2  # times the rate: the last point of a load sweep
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192)
-SWEPT = (*FCFS, "pd")
+PLAIN = "static"  # in the tables only: in a plot it would press all others into a corner
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,20 @@ class Lab:
     names: tuple[str, ...]
     meter: Meter
 
+    @property
+    def plotted(self) -> tuple[str, ...]:
+        """The schedulers in plots and sweeps."""
+        return tuple(name for name in self.names if name != PLAIN)
+
     def system(self, name: str) -> System:
         """One scheduler over the workload."""
         return self.run(name, self.requests)
 
     def run(self, name: str, requests: list[Request], budget: int | None = None) -> System:
         """One scheduler over some requests."""
-        found = simulate(name, requests, self.params, Watched(self.cost, self.meter), budget)
+        quick = self.cost.coefficients is not None and self.params.workload not in LOOPS
+        cost = self.cost if quick else Watched(self.cost, self.meter)
+        found = simulate(name, requests, self.params, cost, budget)
         self.meter.step()
         return System(found)
 
@@ -108,14 +115,15 @@ def prepared(params: Params, progress: Progress) -> Lab:
     quick = fast_sglang.covers(requests, settings_of("sglang", params), cost) and not loop
     few = sum(request.output for request in requests) <= FEW_TOKENS
     names = (*FCFS, *(("sglang",) if quick or few else ()), *(() if loop else ("pd",)))
-    swept = params.sweep_points * len(SWEPT) + len(BUDGETS) if params.sweep and not loop else 0
+    points = params.sweep_points * (len(names) - 1) + len(BUDGETS)
+    swept = points if params.sweep and not loop else 0
     check_patience(names, swept, requests, params, cost)
     return Lab(params, requests, cost, names, Meter(progress, len(names) + swept))
 
 
 def blocks(lab: Lab, systems: Mapping[str, System]) -> Iterator[Block]:
     """The answer in reading order."""
-    params = lab.params
+    params, plotted = lab.params, {name: systems[name] for name in lab.plotted}
     yield policy_table(systems, params.slo)
     if found := tuple(warnings({name: system.steady for name, system in systems.items()})):
         yield Notes(items=found, kind="warning")
@@ -126,11 +134,11 @@ def blocks(lab: Lab, systems: Mapping[str, System]) -> Iterator[Block]:
         yield window_table(systems, Fraction(params.warm_up_percent, 100))
     if params.sweep and params.workload not in LOOPS:
         yield from sweeps(lab)
-    yield cdf_plot("ttft_cdf", {name: system.ttft for name, system in systems.items()})
-    yield cdf_plot("itl_cdf", {name: system.gaps for name, system in systems.items()})
-    yield queue_plot(systems)
+    yield cdf_plot("ttft_cdf", {name: system.ttft for name, system in plotted.items()})
+    yield cdf_plot("itl_cdf", {name: system.gaps for name, system in plotted.items()})
+    yield queue_plot(plotted)
     if params.num_blocks is not None:
-        yield memory_plot(systems)
+        yield memory_plot(plotted)
     tool = next(tool for tool in TOOLS if tool.name == params.tool)
     yield tool_table(tool, {name: system.columns for name, system in systems.items()})
     if params.cost == "linear":
@@ -153,12 +161,12 @@ def sweeps(lab: Lab) -> Iterator[Block]:
 
 def load_sweep(lab: Lab) -> dict[str, list[tuple[float, float]]]:
     """(rate factor, share of good requests of all arrived) by scheduler."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in SWEPT}
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in lab.plotted}
     points = lab.params.sweep_points
     for number in range(1, points + 1):
         factor = STEEPEST * number / points
         requests = requests_of(lab.params, factor)
-        for name in SWEPT:
+        for name in lab.plotted:
             columns = lab.run(name, requests).columns
             found[name].append((factor, float(good_share(columns, lab.params))))
     return found
@@ -209,6 +217,7 @@ def notes(lab: Lab, systems: Mapping[str, System]) -> Iterator[Message]:
         device = roofline_of(params).device
         yield Message("note.device", {"device": device.name, "source": device.source})
     yield Message("note.left_out")
+    yield Message("note.plain")
     yield Message("note.window", {"count": len(lab.requests)})
     if params.prefix_cache:
         hit = {name: system.columns.cached for name, system in systems.items()}

@@ -12,6 +12,15 @@ type PolicyName = Literal[
     "static", "orca", "prefill_first", "chunked", "v1", "sglang", "prefill_worker", "decode_worker"
 ]
 
+SHORT_NAMES = {  # data within drawings and plots, the same in every language
+    "static": "static",
+    "orca": "Orca",
+    "prefill_first": "vLLM v0",
+    "chunked": "Sarathi",
+    "v1": "vLLM v1",
+    "sglang": "SGLang",
+    "pd": "P/D",
+}
 BUDGETED = ("chunked", "v1")
 
 

@@ -17,7 +17,7 @@ from calculators.serving.disaggregated import Split
 from calculators.serving.drawn import group
 from calculators.serving.records import Run
 from calculators.serving.request import Request
-from calculators.serving.settings import PolicyName, Settings
+from calculators.serving.settings import SHORT_NAMES, PolicyName, Settings
 from calculators.serving.side_by_side import (
     chosen_table,
     comparison,
@@ -52,15 +52,6 @@ POLICIES: tuple[PolicyName, ...] = (
 )
 NAMES = (*POLICIES, "pd")
 OWN = "own"
-SHORT_NAMES = {  # data within a drawing, the same in every language
-    "static": "static",
-    "orca": "Orca",
-    "prefill_first": "vLLM v0",
-    "chunked": "Sarathi-Serve",
-    "v1": "vLLM v1",
-    "sglang": "SGLang",
-    "pd": "P/D",
-}
 FEW = 6  # requests up to which one chart holds all policies
 TRACE_COMMAND = "jq .data.chrome_trace serving.json > trace.json"
 
@@ -76,23 +67,23 @@ class Params:
         group="requests",
         when=("scenario", (OWN,)),
     )
+    horizon: int | None = fields.integer(None, minimum=0, maximum=1_000_000, group="requests")
+    empty_first_chunk: bool = fields.switch(group="requests")
     policy: str = fields.choice("chunked", NAMES, group="policy")
-    a: int = fields.integer(1, minimum=1, maximum=1000, group="cost")
-    b: int = fields.integer(1, minimum=0, maximum=1000, group="cost")
-    c: int = fields.integer(1, minimum=0, maximum=1000, group="cost")
-    max_num_seqs: int = fields.integer(8, minimum=1, maximum=1000, group="policy")
     token_budget: int = fields.integer(6, minimum=1, maximum=100_000, group="policy")
-    long_prefill_token_threshold: int = fields.integer(
-        0, minimum=0, maximum=100_000, group="policy"
-    )
-    block_size: int = fields.integer(2, minimum=1, maximum=1024, group="memory")
-    num_blocks: int | None = fields.integer(None, minimum=1, maximum=100_000, group="memory")
-    max_queue: int | None = fields.integer(None, minimum=0, maximum=1000, group="memory")
+    max_num_seqs: int = fields.integer(8, minimum=1, maximum=1000, group="policy")
     max_num_batched_tokens: int | None = fields.integer(
         None, minimum=1, maximum=100_000, group="policy"
     )
-    empty_first_chunk: bool = fields.switch(group="requests")
-    horizon: int | None = fields.integer(None, minimum=0, maximum=1_000_000, group="requests")
+    long_prefill_token_threshold: int = fields.integer(
+        0, minimum=0, maximum=100_000, group="policy"
+    )
+    a: int = fields.integer(1, minimum=1, maximum=1000, group="cost")
+    b: int = fields.integer(1, minimum=0, maximum=1000, group="cost")
+    c: int = fields.integer(1, minimum=0, maximum=1000, group="cost")
+    block_size: int = fields.integer(2, minimum=1, maximum=1024, group="memory")
+    num_blocks: int | None = fields.integer(None, minimum=1, maximum=100_000, group="memory")
+    max_queue: int | None = fields.integer(None, minimum=0, maximum=1000, group="memory")
     x0: int = fields.integer(2, minimum=0, maximum=1000, group="link")
     x1: int = fields.integer(0, minimum=0, maximum=1000, group="link")
     link: str = fields.choice("parallel", ("parallel", "serial"), group="link")

@@ -12,6 +12,7 @@ from calculators.show.labels import Labels
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, never fetched
 SERIES_COLOURS = [f"var(--cp-series-{number})" for number in range(1, 7)]
 WIDTH, HEIGHT = 420, 240  # narrow, so that its words stay legible on a phone
+LEGEND = {"title": None, "orient": "bottom", "columns": 3}  # one row of many would be cut off
 
 MARKS: dict[str, dict[str, Any]] = {
     "line": {"type": "line", "strokeWidth": 2},
@@ -54,7 +55,7 @@ def series_layer(plot: Plot, labels: Labels) -> dict[str, Any]:
             "type": "nominal",
             "sort": None,
             "scale": {"range": SERIES_COLOURS},
-            "legend": {"title": None, "orient": "bottom"} if len(plot.series) > 1 else None,
+            "legend": LEGEND if len(plot.series) > 1 else None,
         },
     }
     if plot.kind == "bar" and len(plot.series) > 1:

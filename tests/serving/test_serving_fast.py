@@ -21,6 +21,17 @@ def test_fast_path_gives_the_same_integers(requests, options, cost):
     assert plain.waiting_steps == trace.waiting_steps()
 
 
+@settings(max_examples=150, deadline=None)
+@given(strategies.requests(), strategies.settings(list(fast.POLICIES)), strategies.COSTS)
+def test_blocks_in_use_are_the_plain_engines(requests, options, cost):
+    """Wherever the fast path looks at memory, the plain engine has as many blocks in use."""
+    plain = engine.run(requests, options, Linear(**cost))
+
+    trace = fast.run(requests, options, Linear(**cost))
+
+    assert set(trace.used_steps()) <= set(plain.used_steps)
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     strategies.requests(timeouts=False, most=16),
