@@ -279,6 +279,8 @@ def refusals(params: Params, shape: Shape, answer: Answer) -> Iterator[Message]:
 
 def whole_request(shape: Shape, params: Params, answer: Answer) -> bool:
     """Whether one request of ``max_model_len`` fits, without which vLLM does not start."""
+    if params.length == params.max_model_len:
+        return answer.estimate.sequences > 0
     found = estimate(shape, params, answer.left.bytes, params.max_model_len)
     return found.fit.sequences > 0
 

@@ -45,6 +45,7 @@ CURVE_POINTS = 96
 QUANTILES = (50, 90, 99)  # per cent
 SMALLEST_CHANCE = 1e-12  # below it the rounding of the convolution is all there is
 MOST_SEQUENCES = 10**6
+LONGEST_SHARED = 2000  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +118,13 @@ def solve(params: Params, progress: Progress) -> Result:
                 "sequences": Quantity(params.sequences),
             },
         ),
+        values=short_values(params),
     )
+
+
+def short_values(params: Params) -> dict[str, str]:
+    """An address has no room for a whole trace: opened, it asks for the file."""
+    return {"trace": ""} if len(params.trace or "") > LONGEST_SHARED else {}
 
 
 def chance_text(chance: float) -> str:

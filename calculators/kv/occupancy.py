@@ -11,11 +11,12 @@ Left out: dependence (bursts of like requests), sharing of prefixes, and admissi
 instead of exceeding.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from itertools import accumulate, islice
+from functools import cached_property
+from itertools import accumulate
 from math import gcd
 from typing import Literal
 
@@ -95,6 +96,17 @@ class Grid:
         """The pool's size in units."""
         return len(self.weights) - 1
 
+    @cached_property
+    def made(self) -> list[Decimal]:
+        """The distributions of 1, 2, 4, … sequences as far as they were asked for."""
+        return [packed(self.weights)]
+
+    def doubled(self, place: int) -> Decimal:
+        """The distribution of 2^place sequences, made once."""
+        while len(self.made) <= place:
+            self.made.append(times(self.made[-1], self.made[-1], self.cells))
+        return self.made[place]
+
 
 def grid_of(lengths: Mapping[int, int], pool_tokens: int) -> Grid:
     """The finest grid for a pool that ``CELLS`` cells allow, or the lengths' own coarser step."""
@@ -131,14 +143,6 @@ def times(left: Decimal, right: Decimal, cells: int) -> Decimal:
     return Decimal("".join(zeros + digits[:-DIGITS] for digits in product))
 
 
-def doublings(grid: Grid) -> Iterator[Decimal]:
-    """The distributions of 1, 2, 4, … sequences."""
-    base = packed(grid.weights)
-    while True:
-        yield base
-        base = times(base, base, grid.cells)
-
-
 def exceeding(number: Decimal, cells: int) -> float:
     """The chance that the sum is beyond the pool."""
     inside = sum(map(int, unpacked(number, cells)))
@@ -152,11 +156,12 @@ def of_none(cells: int) -> Decimal:
 
 def sum_of(grid: Grid, sequences: int) -> Decimal:
     """The distribution of the sum of so many sequences."""
-    result = of_none(grid.cells)
-    for place, factor in enumerate(islice(doublings(grid), sequences.bit_length())):
+    result: Decimal | None = None
+    for place in range(sequences.bit_length()):
         if sequences >> place & 1:
-            result = times(result, factor, grid.cells)
-    return result
+            factor = grid.doubled(place)
+            result = factor if result is None else times(result, factor, grid.cells)
+    return of_none(grid.cells) if result is None else result
 
 
 def chance(grid: Grid, sequences: int) -> float:
@@ -175,14 +180,14 @@ def most_sequences(grid: Grid, risk: Fraction | float) -> int:
 
     At most 2^20 - 1 are tried.
     """
-    factors = []
-    for factor in islice(doublings(grid), MOST_DOUBLINGS):
-        if exceeding(factor, grid.cells) > risk:
-            break
-        factors.append(factor)
-    count, reached = 0, of_none(grid.cells)
-    for place in reversed(range(len(factors))):
-        tried = times(reached, factors[place], grid.cells)
+    most = 0
+    while most < MOST_DOUBLINGS and exceeding(grid.doubled(most), grid.cells) <= risk:
+        most += 1
+    if most == 0:
+        return 0
+    count, reached = 1 << (most - 1), grid.doubled(most - 1)
+    for place in reversed(range(most - 1)):
+        tried = times(reached, grid.doubled(place), grid.cells)
         if exceeding(tried, grid.cells) <= risk:
             count, reached = count + (1 << place), tried
     return count

@@ -49,7 +49,7 @@ class Term:
     @property
     def bytes(self) -> Bytes:
         """The product; whole unless rows end within a byte."""
-        return whole_if_possible(prod((Fraction(f.value) for f in self.factors), start=Fraction(1)))
+        return whole_if_possible(prod(factor.value for factor in self.factors))
 
     @property
     def expression(self) -> str:
@@ -66,7 +66,7 @@ class Payload:
     @property
     def bytes(self) -> Bytes:
         """The exact total."""
-        return whole_if_possible(sum((Fraction(term.bytes) for term in self.terms), Fraction(0)))
+        return whole_if_possible(sum(term.bytes for term in self.terms))
 
     @property
     def expression(self) -> str:
@@ -74,8 +74,8 @@ class Payload:
         return f"{' + '.join(term.expression for term in self.terms) or '0'} = {self.bytes} bytes"
 
 
-def whole_if_possible(value: Fraction) -> Bytes:
-    """An int where the fraction is one."""
+def whole_if_possible(value: Bytes) -> Bytes:
+    """An int where the value is one."""
     return value.numerator if value.denominator == 1 else value
 
 
@@ -175,7 +175,7 @@ def byte_factor(name: str, bits: int) -> Factor:
     """Bits as bytes, ``4/8`` where they are a part of one."""
     whole = bits % BITS_PER_BYTE == 0
     text = str(bits // BITS_PER_BYTE) if whole else f"{bits}/{BITS_PER_BYTE}"
-    return Factor(name, text, Fraction(bits, BITS_PER_BYTE))
+    return Factor(name, text, whole_if_possible(Fraction(bits, BITS_PER_BYTE)))
 
 
 def token_factors(cache: Cache, lengths: Lengths) -> Iterator[Factor]:

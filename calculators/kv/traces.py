@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from calculators.form.errors import ParameterError, excerpt
 from calculators.form.nesting import nests_deeper
@@ -19,6 +19,7 @@ type Format = Literal["azure", "mooncake", "burstgpt", "histogram", "list"]
 
 LONGEST_TEXT = 60_000_000  # characters
 MOST_TOKENS = 100_000_000  # of one request
+PLAIN_DIGITS = 9
 NUMBER = re.compile(r"[0-9]{1,9}")
 # Columns by what they are called, lower case: prompt, output.
 COLUMNS: tuple[tuple[Format, str, str], ...] = (
@@ -27,8 +28,7 @@ COLUMNS: tuple[tuple[Format, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """Tokens of one request. ``output`` is 0 where a file states one length only."""
 
     prompt: int
@@ -140,6 +140,8 @@ def plain_list(field: str, lines: list[str]) -> Iterator[tuple[Shape, int]]:
 
 def tokens(field: str, number: int, text: str) -> int:
     """A number of tokens; ``374.0`` is read as whole."""
+    if len(text) < PLAIN_DIGITS and text.isascii() and text.isdigit():
+        return int(text)  # by far the most
     cleaned = text.strip().removesuffix(".0")
     if not NUMBER.fullmatch(cleaned) or int(cleaned) > MOST_TOKENS:
         raise row_error(field, number, text)

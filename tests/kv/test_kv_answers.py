@@ -1,6 +1,10 @@
-"""Generated configs, logs and field texts end in an answer or in one sentence."""
+"""Generated configs, logs and field texts end in an answer or in one sentence.
+
+``KV_EXAMPLES=25000`` runs as many of each of the four kinds: a hundred thousand, in slices.
+"""
 
 import json
+import os
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +15,7 @@ from calculators.web import answer
 from tests.questions import LLAMA
 from tests.questions_kv import EVERY, GEMMA, HYBRID, LOGS
 
+EXAMPLES = int(os.environ.get("KV_EXAMPLES", "100"))
 KEYS = sorted(
     {
         *LLAMA, "head_dim", "sliding_window", "layer_types", "kv_lora_rank", "qk_rope_head_dim",
@@ -61,7 +66,7 @@ def form_values(name):
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(CHANGES)
 def test_configs(changes):
     """Whatever a config states."""
@@ -70,21 +75,21 @@ def test_configs(changes):
     checked("kv", {"source": "config", "config": text})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(form_values("kv-engine"))
 def test_engine_fields(values):
     """Whatever the engine form holds."""
     checked("kv-engine", values)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(form_values("kv-lengths"), st.one_of(WORDS, st.lists(WORDS).map("\n".join)))
 def test_lengths_fields(values, trace):
     """Whatever the lengths form holds."""
     checked("kv-lengths", {"trace": trace, **values})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(
     st.lists(st.one_of(PIECES, st.text(max_size=30)), max_size=8), form_values("kv-log"), st.data()
 )

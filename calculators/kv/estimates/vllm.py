@@ -105,8 +105,16 @@ def estimate(shape: Shape, params: EngineParams, available: int, length: int) ->
         printed=printed(result),
         flags=flags(shape, params),
         holding=lambda at: holding(stack, result, at),
-        tokens_at=lambda memory: pool_of(stack, options, params, memory).tokens,
+        tokens_at=lambda memory: with_memory(result, memory).tokens,
     )
+
+
+def with_memory(result: vllm.Pool, memory: int) -> vllm.Pool:
+    """The same pool in other memory; blocks that were stated stay as many."""
+    if result.available_bytes is None:
+        return result
+    blocks = memory // result.bytes_per_block
+    return replace(result, num_blocks=blocks, available_bytes=memory)
 
 
 def at_length(result: vllm.Pool, length: int) -> vllm.Pool:
