@@ -31,7 +31,7 @@ function startEngine(where) {
     };
     const timer = setTimeout(() => fail("timeout"), START_LIMIT_MS);
     try {
-      engine.worker = new Worker(where.worker, { type: "module" });
+      engine.worker = newWorker(where.worker);
     } catch (error) {
       clearTimeout(timer);
       fail("crashed", String(error));
@@ -56,6 +56,17 @@ function startEngine(where) {
     engine.worker.postMessage({ where });
   });
   return engine.starting;
+}
+
+// A sandboxed frame without an origin may start no worker by its address, and no module: a script
+// of its own imports the worker, and keeps what is said to it meanwhile.
+function newWorker(address) {
+  if (origin !== "null") return new Worker(address, { type: "module" });
+  const script = `const early = []; onmessage = (event) => early.push(event);
+    import(${JSON.stringify(address)}).then(
+      () => early.forEach((event) => self.onmessage(event)),
+      (error) => setTimeout(() => { throw error; }));`;
+  return new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
 }
 
 function settle(data, fail) {
@@ -486,7 +497,7 @@ function drawNow(root, address) {
 
 // After a visit the page and what it loaded are at hand without a network.
 async function keepOffline(addresses) {
-  if (!navigator.serviceWorker) return;
+  if (origin === "null" || !navigator.serviceWorker) return; // a sandbox throws at the question
   try {
     await navigator.serviceWorker.register(new URL("../offline.js", import.meta.url));
     const { active } = await navigator.serviceWorker.ready;

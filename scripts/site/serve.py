@@ -99,6 +99,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             "Cache-Control", "public, max-age=31536000, immutable" if lasting else "no-cache"
         )
         self.send_header("X-Content-Type-Options", "nosniff")
+        # Everything is public, and a calculator in a sandboxed frame asks from no origin.
+        self.send_header("Access-Control-Allow-Origin", "*")
         self.send_header("Vary", "Accept-Encoding")
         if coding:
             self.send_header("Content-Encoding", coding)
