@@ -17,7 +17,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-from scripts.site import runtime
+from scripts.cache import write_whole
+from scripts.site import cards, cite, embed, runtime
 from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
 from scripts.site.archive_links import resolved
 from scripts.site.pages import finished, with_policy
@@ -72,6 +73,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Give the template what a page says of itself, and the sitemap its date."""
+    del files
+    page.meta["about"] = about = cite.about(
+        title=str(page.meta.get("title") or page.title),
+        source=page.file.src_uri,
+        url=page.url,
+        lang="zh" if is_second(config) else "en",
+        root=root_url(config),
+    )
+    page.update_date = about["changed"]
+    return markdown
+
+
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Addresses of generated links, absolute alternates, the language switcher and the policy."""
     lang = str(config.theme["language"])
@@ -104,6 +119,16 @@ def quiet_bundle(site: Path) -> None:
     bundle.write_text(code.replace(ALTERNATES, '"link[rel=sitemap]"'), encoding="utf-8")
 
 
+def write_beside(site: Path, root: str) -> None:
+    """Write what is in neither navigation nor index: pictures for links, pages for frames."""
+    for path, picture in cards.pictures():
+        write_whole(site / path, picture)
+    sheets = sorted((site / "assets/stylesheets").glob("[mp]*.min.css"))  # main, palette
+    styles = [sheet.relative_to(site).as_posix() for sheet in sheets]
+    for path, html in embed.pages(root, styles):
+        write_whole(site / path, html.encode())
+
+
 def on_post_build(config: MkDocsConfig) -> None:
     """Write the runtime once, then build the second language beside the first."""
     site = Path(config.site_dir)
@@ -120,4 +145,5 @@ def on_post_build(config: MkDocsConfig) -> None:
     )
     second.plugins.on_startup(command="build", dirty=False)
     build(second)
+    write_beside(site, root_url(config))
     forget_code()
