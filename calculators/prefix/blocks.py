@@ -7,9 +7,8 @@ Source: vLLM ``v1/core/block_pool.py`` at 002f349 and ``docs/design/prefix_cachi
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
-from calculators.form.errors import ParameterError
 from calculators.prefix.identity import Identity
-from calculators.prefix.invariants import require
+from calculators.prefix.invariants import MisuseError, require
 from calculators.prefix.limits import at_least
 
 
@@ -84,7 +83,7 @@ class BlockPool:
         """Give up a request's blocks, last first, so that the end of a sequence goes first."""
         for block in reversed(blocks):
             if not self.references[block]:
-                raise ParameterError("block", "not_locked", text=str(block))
+                raise MisuseError(f"release of block {block}, which nobody holds")
             self.references[block] -= 1
             if not self.references[block]:
                 self.free[block] = None

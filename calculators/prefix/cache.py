@@ -8,7 +8,7 @@ prefill, preemption, the scheduler's order.
 from dataclasses import dataclass
 from typing import Protocol
 
-from calculators.form.errors import ParameterError
+from calculators.prefix.invariants import MisuseError
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Namespace
 from calculators.prefix.limits import at_least
 from calculators.prefix.node import Node
@@ -109,7 +109,7 @@ class SglangCache:
     def finish(self, lease: Lease, output: bytes = b"") -> None:
         """Insert prompt and output in whole pages, drop the duplicates, unlock."""
         if not isinstance(lease.held, Node):
-            raise ParameterError("lease", "other_cache")
+            raise MisuseError("a lease of another cache")
         self.in_flight -= self.paged(len(lease.prompt)) - lease.reused
         self.tree.insert(lease.prompt.tokens + output, lease.prompt.namespace)
         self.tree.unlock(lease.held)

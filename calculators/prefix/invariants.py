@@ -1,8 +1,12 @@
-"""The one error of our own invariants: a broken one is our mistake, never the reader's."""
+"""Errors that are a program's mistake, never the reader's (those are ParameterError)."""
 
 
 class BrokenInvariantError(Exception):
     """A cache is in a state that it must never reach."""
+
+
+class MisuseError(ValueError):
+    """A program asked a cache for what its rules exclude; no form can ask for it."""
 
 
 def require(condition: object, sentence: str) -> None:

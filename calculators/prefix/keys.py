@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from calculators.form.errors import ParameterError
+from calculators.prefix.invariants import MisuseError
 
 TOKEN_BYTES = 4
 PAIR_BYTES = 8
@@ -39,14 +39,12 @@ def namespace(extra_key: str | None = None, cache_salt: str | None = None) -> Na
 
 
 def pack(tokens: Sequence[int]) -> bytes:
-    """Four bytes a token, in native order. ParameterError for an id that is none."""
+    """Four bytes a token, in native order. MisuseError, naming it, for an id that is none."""
     try:
         return array("I", tokens).tobytes()
     except (OverflowError, TypeError):
         wrong = next(t for t in tokens if type(t) is not int or not 0 <= t <= LARGEST_TOKEN)
-        raise ParameterError(
-            "tokens", "not_a_token", text=repr(wrong)[:40], minimum=0, maximum=LARGEST_TOKEN
-        ) from None
+        raise MisuseError(repr(wrong)[:40]) from None
 
 
 def unpack(key: bytes) -> list[int]:

@@ -8,14 +8,14 @@ from fractions import Fraction
 
 from calculators.form import fields
 from calculators.form.errors import ParameterError
-from calculators.prefix import policies
 from calculators.prefix.lab_source import Source, trace_of
+from calculators.prefix.policies import Policy
+from calculators.prefix.policy_choice import NAMES, policy
 from calculators.prefix.rates import Definition, Outcome, rate, requests_with_hit, reused_tokens
-from calculators.prefix.replay import replay_tree
+from calculators.prefix.replay import replay_pool, replay_tree
 from calculators.prefix.sweep import CEILING, Sweep, curves
 from calculators.prefix.tenants import isolation
 from calculators.prefix.trace import Trace, in_blocks, reuse_gaps_ms
-from calculators.prefix.vllm import replay_pool
 from calculators.show.blocks import (
     Axis,
     Block,
@@ -43,7 +43,7 @@ class Params(Source):
     """The form."""
 
     engine: str = fields.choice("sglang", ("sglang", "vllm"), group="cache")
-    policy: str = fields.choice("lru", policies.NAMES, labelled=False, group="cache", when=TREE)
+    policy: str = fields.choice("lru", NAMES, labelled=False, group="cache", when=TREE)
     threshold: int = fields.integer(
         2048, minimum=1, maximum=10**7, group="cache", when=("policy", ("tlru",))
     )
@@ -105,9 +105,9 @@ def symbols(trace: Trace, tokens: int | None) -> int | None:
     return tokens // trace.block_tokens
 
 
-def chosen_policy(params: Params, name: str) -> policies.Policy:
+def chosen_policy(params: Params, name: str) -> Policy:
     """A policy with the form's budget."""
-    return policies.policy(
+    return policy(
         name,
         threshold=params.threshold,
         next_prompt_estimate=params.next_prompt_estimate,

@@ -13,7 +13,7 @@ from calculators.show.blocks import Axis, Message, Notes, Plot, Result, Series, 
 from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
 
-MOST_REQUESTS = 200_000
+MOST_REQUESTS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)

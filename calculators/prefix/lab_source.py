@@ -7,7 +7,7 @@ from calculators.form import fields
 from calculators.form.errors import ParameterError
 from calculators.prefix.generate import KINDS, Shape, generate
 from calculators.prefix.readers.detect import FORMATS, read_trace
-from calculators.prefix.readers.tokens import TOKENISATIONS
+from calculators.prefix.tokenisations import TOKENISATIONS
 from calculators.prefix.trace import Trace
 
 SOURCES = ("generated", "own")

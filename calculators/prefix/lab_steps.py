@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from calculators.form import fields
-from calculators.prefix import policies
+from calculators.prefix import policy_choice
 from calculators.prefix.scenario import SHIPPED
 from calculators.prefix.steps import Evicted, NodeView, Step, play
 from calculators.show.blocks import (
@@ -35,7 +35,7 @@ class Params:
     operations: str = fields.text(
         SHIPPED[FIRST], longest=20_000, lines=9, group="scenario", when=("scenario", (OWN,))
     )
-    policy: str = fields.choice("lru", policies.NAMES, labelled=False, group="cache")
+    policy: str = fields.choice("lru", policy_choice.NAMES, labelled=False, group="cache")
     threshold: int = fields.integer(
         4, minimum=1, maximum=1000, group="cache", when=("policy", ("tlru",))
     )
@@ -48,7 +48,7 @@ class Params:
 def solve(params: Params, _progress: Progress) -> Result:
     """Play the scenario."""
     text = params.operations if params.scenario == OWN else SHIPPED[params.scenario]
-    chosen = policies.policy(
+    chosen = policy_choice.policy(
         params.policy,
         threshold=params.threshold,
         next_prompt_estimate=params.next_prompt_estimate,

@@ -9,7 +9,7 @@ from calculators.form.errors import ParameterError, excerpt
 from calculators.form.numbers import whole
 from calculators.prefix.cache import Image, Prompt
 from calculators.prefix.keys import LARGEST_TOKEN, TOKEN_BYTES, namespace, pack
-from calculators.prefix.readers.tokens import TOKENISATIONS, WORDS, tokeniser
+from calculators.prefix.tokenisations import TOKENISATIONS, WORDS, tokeniser
 from calculators.prefix.why import (
     Engine,
     Explanation,

@@ -15,8 +15,7 @@ from collections import deque
 from collections.abc import Iterator
 from heapq import heappop, heappush
 
-from calculators.form.errors import ParameterError
-from calculators.prefix.invariants import BrokenInvariantError
+from calculators.prefix.invariants import BrokenInvariantError, MisuseError
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key, Namespace, cut, shared_length
 from calculators.prefix.limits import at_least
 from calculators.prefix.node import (
@@ -149,7 +148,7 @@ class RadixTree:
     def unlock(self, node: Node) -> int:
         """Undo one ``lock``; the change of ``evictable`` in tokens (≥ 0)."""
         if not node.locks:
-            raise ParameterError("lock", "not_locked")
+            raise MisuseError("unlock of a node that is not locked")
         before = self.locked_size
         while node.parent is not None:
             node.locks -= 1
@@ -162,7 +161,7 @@ class RadixTree:
     def evict(self, tokens: int) -> int:
         """Evict leaves until at least ``tokens`` are gone; how many went, more or fewer."""
         if not self.partial_refresh and tokens > self.evictable:
-            raise ParameterError("tokens", "more_than_evictable", maximum=self.evictable)
+            raise MisuseError(f"only {self.evictable} tokens are evictable")
         return self.make_room(tokens * self.width) // self.width
 
     def evict_leaf(self) -> Node | None:

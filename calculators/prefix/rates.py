@@ -11,6 +11,7 @@ from math import fsum
 from typing import Literal
 
 from calculators.form.errors import ParameterError
+from calculators.prefix.invariants import MisuseError
 from calculators.prefix.trace import Trace
 
 
@@ -79,7 +80,7 @@ def counted(
         raise ParameterError("warmup", "too_large", text=str(definition.warmup), maximum=len(trace))
     anywhere = definition.scope == "anywhere"
     if anywhere and definition.unit == "tokens":
-        raise ParameterError("scope", "tokens_need_prefixes")
+        raise MisuseError("tokens are counted by prefixes only")
     counts = slice(definition.warmup, None)
     found: Sequence[int] = (outcome.anywhere if anywhere else outcome.runs)[counts]
     if definition.recompute_last and not anywhere:

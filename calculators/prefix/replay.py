@@ -1,8 +1,9 @@
-"""A trace through SGLang's tree: what each request reused, at any capacity and policy."""
+"""A trace through SGLang's tree or vLLM's pool: what each request reused, at any capacity."""
 
 from collections.abc import Iterator, Sequence
 
-from calculators.prefix.keys import TOKEN_BYTES
+from calculators.prefix.blocks import BlockPool
+from calculators.prefix.keys import TOKEN_BYTES, unpack
 from calculators.prefix.limits import at_least
 from calculators.prefix.policies import LRU, Policy
 from calculators.prefix.radix import RadixTree
@@ -52,3 +53,37 @@ def runs_at(
         tree = RadixTree(page_size=page_size, policy=policy)
         reused = serve_all(tree, visits, capacity * TOKEN_BYTES)
         yield tuple(length // TOKEN_BYTES for length in reused)
+
+
+def replay_pool(trace: Trace, num_gpu_blocks: int) -> Outcome:
+    """A block trace through vLLM's pool at zero service time; the trace's ids are identities.
+
+    The partial block at the end of a prompt takes memory and is never found. A request that needs
+    more blocks than there are is refused.
+    """
+    pool = BlockPool(num_gpu_blocks)
+    runs, anywhere, refused = [], [], 0
+    for index, key in enumerate(trace.keys):
+        identities: list[bytes | int] = list(unpack(key))
+        full = trace.full_block_counts[index]
+        usable = max(trace.input_tokens[index] - 1, 0) // trace.block_tokens
+        hits = pool.find(identities[:usable])
+        runs.append(len(hits))
+        anywhere.append(sum(map(pool.cached.__contains__, identities[:usable])))
+        new = -(-trace.input_tokens[index] // trace.block_tokens) - len(hits)
+        if pool.shortage(hits, new):
+            refused += 1
+            runs[-1] = 0
+            continue
+        pool.hold(hits)
+        blocks = hits + pool.take(new)
+        pool.publish(blocks[:full], identities[:full])
+        pool.release(blocks)
+    return Outcome(
+        runs=tuple(runs),
+        anywhere=tuple(anywhere),
+        lookups=tuple(len(key) // TOKEN_BYTES for key in trace.keys),
+        evictions=pool.evictions,
+        resident=pool.cached_blocks,
+        refused=refused,
+    )

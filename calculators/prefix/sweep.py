@@ -12,10 +12,9 @@ from functools import lru_cache
 from calculators.prefix.ceiling import ceilings
 from calculators.prefix.policies import Policy
 from calculators.prefix.rates import Definition, Outcome, rate
-from calculators.prefix.replay import runs_at
+from calculators.prefix.replay import replay_pool, runs_at
 from calculators.prefix.segments import Segments, segments_of
 from calculators.prefix.trace import Trace
-from calculators.prefix.vllm import replay_pool
 from calculators.show.progress import Progress
 
 CEILING = "ceiling"

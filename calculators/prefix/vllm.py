@@ -3,15 +3,12 @@
 Source: vLLM ``v1/core/kv_cache_manager.py`` at 003df29.
 """
 
-from calculators.form.errors import ParameterError
 from calculators.prefix.blocks import BlockPool
 from calculators.prefix.cache import Lease, Prompt, Sizes
-from calculators.prefix.identity import Identity, block_identities
-from calculators.prefix.keys import TOKEN_BYTES, unpack
+from calculators.prefix.identity import block_identities
+from calculators.prefix.invariants import MisuseError
 from calculators.prefix.limits import at_least
 from calculators.prefix.node import Node
-from calculators.prefix.rates import Outcome
-from calculators.prefix.trace import Trace
 
 BLOCK_SIZE = 16
 
@@ -83,7 +80,7 @@ class VllmCache:
     def blocks_of(lease: Lease) -> list[int]:
         """The blocks of a lease of this cache."""
         if isinstance(lease.held, Node):
-            raise ParameterError("lease", "other_cache")
+            raise MisuseError("a lease of another cache")
         return list(lease.held)
 
     def sizes(self) -> Sizes:
@@ -100,37 +97,3 @@ class VllmCache:
     def check(self) -> None:
         """The pool's invariants."""
         self.pool.check()
-
-
-def replay_pool(trace: Trace, num_gpu_blocks: int) -> Outcome:
-    """A block trace through vLLM's pool at zero service time; the trace's ids are identities.
-
-    The partial block at the end of a prompt takes memory and is never found. A request that needs
-    more blocks than there are is refused.
-    """
-    pool = BlockPool(num_gpu_blocks)
-    runs, anywhere, refused = [], [], 0
-    for index, key in enumerate(trace.keys):
-        identities: list[Identity] = list(unpack(key))
-        full = trace.full_block_counts[index]
-        usable = max(trace.input_tokens[index] - 1, 0) // trace.block_tokens
-        hits = pool.find(identities[:usable])
-        runs.append(len(hits))
-        anywhere.append(sum(map(pool.cached.__contains__, identities[:usable])))
-        new = -(-trace.input_tokens[index] // trace.block_tokens) - len(hits)
-        if pool.shortage(hits, new):
-            refused += 1
-            runs[-1] = 0
-            continue
-        pool.hold(hits)
-        blocks = hits + pool.take(new)
-        pool.publish(blocks[:full], identities[:full])
-        pool.release(blocks)
-    return Outcome(
-        runs=tuple(runs),
-        anywhere=tuple(anywhere),
-        lookups=tuple(len(key) // TOKEN_BYTES for key in trace.keys),
-        evictions=pool.evictions,
-        resident=pool.cached_blocks,
-        refused=refused,
-    )

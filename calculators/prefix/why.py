@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from calculators.form.errors import ParameterError
 from calculators.prefix.cache import Image, PrefixCache, Prompt, SglangCache
 from calculators.prefix.identity import block_identities
+from calculators.prefix.invariants import MisuseError
 from calculators.prefix.keys import TOKEN_BYTES, shared_length
 from calculators.prefix.limits import at_least
 from calculators.prefix.vllm import VllmCache
@@ -95,7 +95,7 @@ def explain(
     """Why ``later`` reuses what it does after ``earlier`` and the requests ``between``."""
     at_least("unit", setup.unit, 1)
     if not len(earlier) or not len(later):
-        raise ParameterError("prompt", "row_empty", row=1 if not len(earlier) else 2)
+        raise MisuseError("a prompt without a token")
     unit = setup.unit
     shared = shared_tokens(earlier, later)
     named = shared if same_namespace(earlier, later, setup) else 0

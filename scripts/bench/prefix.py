@@ -17,7 +17,8 @@ from calculators.prefix.ceiling import ceiling
 from calculators.prefix.distances import lru_curve
 from calculators.prefix.generate import Shape, generate
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key
-from calculators.prefix.policies import LRU, NAMES, Policy, policy
+from calculators.prefix.policies import LRU, Policy
+from calculators.prefix.policy_choice import NAMES, policy
 from calculators.prefix.radix import RadixTree
 from calculators.prefix.radix_serve import Visit, serve_all
 from calculators.prefix.readers.hashed import MOONCAKE, read_hashed

@@ -6,7 +6,7 @@ from typing import Any
 
 from calculators.prefix.keys import Namespace, pack, unpack
 from calculators.prefix.node import Match, Node
-from calculators.prefix.policies import policy
+from calculators.prefix.policy_choice import policy
 from calculators.prefix.radix import RadixTree
 from scripts.truth.verdict import Verdict
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from calculators.prefix.block_policies import POLICIES, replay_blocks
 from calculators.prefix.keys import pack
-from calculators.prefix.policies import policy
+from calculators.prefix.policy_choice import policy
 from calculators.prefix.radix import RadixTree
 from calculators.prefix.radix_serve import Visit, serve_all
 from calculators.prefix.rates import Definition, rate, requests_with_hit, reused_tokens

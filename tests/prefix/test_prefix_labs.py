@@ -9,7 +9,7 @@ from calculators.form.parse import parse
 from calculators.prefix import lab_replay, lab_routing, lab_steps, lab_why
 from calculators.prefix.routing import ROUTES
 from calculators.prefix.scenario import SHIPPED
-from calculators.show.blocks import Table, numbers_of
+from calculators.show.blocks import Plot, Table, numbers_of
 from calculators.show.html import render
 from calculators.show.labels import LANGUAGES
 from calculators.show.text import render_text
@@ -143,3 +143,33 @@ def test_every_route_is_a_row():
     [table] = [block for block in result.blocks if isinstance(block, Table)]
 
     assert len(ROUTES) == len(table.rows)
+
+
+def series_of(result):
+    """The names of the lines of an answer's sweep."""
+    [plot] = [block for block in result.blocks if isinstance(block, Plot)]
+    return [getattr(series.name, "key", series.name) for series in plot.series]
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        pytest.param({}, ["lru", "lfu", "fifo"], id="default"),
+        pytest.param({"policy": "slru"}, ["slru", "lru", "lfu"], id="chosen first"),
+        pytest.param({"engine": "vllm"}, ["lru"], id="vLLM"),
+    ],
+)
+def test_the_sweep_has_the_chosen_policy_and_the_ceiling(values, names):
+    """The chosen policy is always among the lines, and the ceiling is above them."""
+    assert [*names, "series.ceiling"] == series_of(answer("prefix-replay", SMALL | values))
+
+
+def test_a_new_capacity_does_not_run_the_sweep_again():
+    """The curves of the last trace are kept: no progress of theirs is told twice."""
+    told = []
+    for capacity in ("3000", "4000"):
+        values = SMALL | {"capacity_tokens": capacity, "seed": "77"}
+        lab_replay.solve(parse(lab_replay.Params, values), told.append)
+
+    assert told == sorted(told)
+    assert told.count(1) == 1

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from calculators.form.errors import ParameterError
+from calculators.prefix.invariants import MisuseError
 from calculators.prefix.keys import pack
 from calculators.prefix.rates import Definition, Outcome, rate, requests_with_hit, reused_tokens
 from calculators.prefix.trace import Trace
@@ -51,9 +52,15 @@ def test_reused_tokens_stop_at_the_prompt():
 
 
 @pytest.mark.parametrize(
-    "definition", [Definition(warmup=3), Definition(scope="anywhere", unit="tokens")]
+    ("definition", "error"),
+    [
+        pytest.param(Definition(warmup=3), ParameterError, id="warm-up beyond the trace"),
+        pytest.param(
+            Definition(scope="anywhere", unit="tokens"), MisuseError, id="tokens without prefixes"
+        ),
+    ],
 )
-def test_definitions_that_mean_nothing_are_refused(definition):
-    """A warm-up beyond the trace, and tokens without prefixes, raise ParameterError."""
-    with pytest.raises(ParameterError):
+def test_definitions_that_mean_nothing_are_refused(definition, error):
+    """What a form can ask for is a reader's error, what only a program can is a misuse."""
+    with pytest.raises(error):
         rate(TRACE, OUTCOME, definition)

@@ -5,7 +5,7 @@ import pytest
 from calculators.form.errors import ParameterError
 from calculators.prefix.keys import Namespace, unpack
 from calculators.prefix.readers.detect import read_trace
-from calculators.prefix.readers.tokens import TOKENISATIONS, tokeniser
+from calculators.prefix.tokenisations import TOKENISATIONS, tokeniser
 
 MOONCAKE = (
     '{"timestamp": 0, "input_length": 600, "output_length": 5, "hash_ids": [7, 8]}\n'

@@ -12,13 +12,13 @@ from calculators.prefix.ceiling import ceiling
 from calculators.prefix.distances import lru_curve
 from calculators.prefix.generate import KINDS, Shape, generate
 from calculators.prefix.keys import TOKEN_BYTES, pack
-from calculators.prefix.policies import NAMES, policy
+from calculators.prefix.policy_choice import NAMES, policy
 from calculators.prefix.radix import RadixTree
 from calculators.prefix.rates import reused_tokens
-from calculators.prefix.replay import replay_tree
+from calculators.prefix.replay import replay_pool, replay_tree
 from calculators.prefix.segments import segments_of
 from calculators.prefix.trace import Trace
-from calculators.prefix.vllm import VllmCache, replay_pool
+from calculators.prefix.vllm import VllmCache
 
 BLOCK = 4
 

@@ -8,7 +8,7 @@ from prefix_twins import SlowBlocks
 from calculators.form.errors import ParameterError
 from calculators.prefix.cache import Image, Prompt, SglangCache
 from calculators.prefix.identity import block_identities
-from calculators.prefix.invariants import BrokenInvariantError
+from calculators.prefix.invariants import BrokenInvariantError, MisuseError
 from calculators.prefix.keys import NO_NAMESPACE, Namespace, pack
 from calculators.prefix.vllm import VllmCache
 
@@ -142,7 +142,7 @@ def test_both_engines_keep_their_books(script):
 
 
 def test_what_cannot_be_used_is_refused():
-    """Zero blocks, a block of zero tokens, and freeing twice raise ParameterError."""
+    """Zero blocks, a block of zero tokens, and freeing twice are refused."""
     with pytest.raises(ParameterError):
         VllmCache(0)
     with pytest.raises(ParameterError):
@@ -150,7 +150,7 @@ def test_what_cannot_be_used_is_refused():
     cache = VllmCache(4, block_size=4)
     lease = cache.begin(prompt(range(5)))
     cache.finish(lease)
-    with pytest.raises(ParameterError):
+    with pytest.raises(MisuseError):
         cache.finish(lease)
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from calculators.form.errors import ParameterError
 from calculators.prefix.cache import Image, Prompt
+from calculators.prefix.invariants import MisuseError
 from calculators.prefix.keys import NO_NAMESPACE, Namespace, pack
 from calculators.prefix.why import Setup, Shifted, cache_of, explain, shared_blocks, shifted_copy
 
@@ -92,6 +93,7 @@ def test_eviction_in_between_is_found_by_running_the_engine():
 def test_a_shifted_copy_is_named_with_its_places():
     """Text that stands one token later is found, and is no prefix."""
     assert Shifted(0, 1, 1000) == shifted_copy(LONG, prompt([9999, *range(1000)]))
+    assert Shifted(2, 2, 998) == shifted_copy(LONG, prompt([0, 9999, *range(2, 1000)]))
     assert shifted_copy(LONG, LONG) is None
 
 
@@ -128,8 +130,8 @@ def test_images_agree_with_block_identities(earlier, later, place, size):
 
 
 def test_empty_prompts_and_units_are_refused():
-    """An empty prompt and a unit of 0 raise ParameterError."""
-    with pytest.raises(ParameterError):
+    """An empty prompt, which the form refuses before, and a unit of 0 are refused."""
+    with pytest.raises(MisuseError):
         explain(prompt([]), LONG, Setup(engine="vllm", unit=16))
     with pytest.raises(ParameterError):
         explain(LONG, LONG, Setup(engine="vllm", unit=0))

@@ -6,10 +6,8 @@ lines, one prompt each. A real tokenizer splits otherwise; what is shared stays 
 differ. A model's template is not applied.
 """
 
-import re
-from collections.abc import Callable
-
 from calculators.form.errors import ParameterError
+from calculators.prefix.invariants import MisuseError
 from calculators.prefix.keys import NO_NAMESPACE, Namespace, pack
 from calculators.prefix.readers.rows import (
     FIELD,
@@ -20,40 +18,8 @@ from calculators.prefix.readers.rows import (
     named,
     whole,
 )
+from calculators.prefix.tokenisations import Tokenise, tokeniser
 from calculators.prefix.trace import Trace
-
-WORDS = re.compile(r"[A-Za-z]+|[0-9]|\s+|.", re.DOTALL)
-
-type Tokenise = Callable[[str], list[int]]
-
-
-def word_tokens() -> Tokenise:
-    """Runs of Latin letters or of white space, and every other character, are one token each.
-
-    Numbers are given in the order of appearance, so equal texts of one call get equal tokens.
-    """
-    numbers: dict[str, int] = {}
-
-    def tokens(text: str) -> list[int]:
-        return [numbers.setdefault(word, len(numbers)) for word in WORDS.findall(text)]
-
-    return tokens
-
-
-TOKENISATIONS: dict[str, Callable[[], Tokenise]] = {
-    "words": word_tokens,
-    "characters": lambda: lambda text: list(map(ord, text)),
-    "bytes": lambda: lambda text: list(text.encode("utf-8", errors="replace")),
-}
-
-
-def tokeniser(name: str) -> Tokenise:
-    """A fresh tokenisation of a name."""
-    if name not in TOKENISATIONS:
-        raise ParameterError(
-            "tokenisation", "not_an_option", text=name, options=", ".join(TOKENISATIONS)
-        )
-    return TOKENISATIONS[name]()
 
 
 def read_tokens(text: str, tokenisation: str = "words") -> Trace:
@@ -77,10 +43,8 @@ def packed(number: int, tokens: list[int]) -> bytes:
         raise ParameterError(FIELD, "row_empty", row=number)
     try:
         return pack(tokens)
-    except ParameterError as error:
-        raise ParameterError(
-            FIELD, "row_id", row=number, name="tokens", text=error.limits["text"]
-        ) from None
+    except MisuseError as error:
+        raise ParameterError(FIELD, "row_id", row=number, name="tokens", text=str(error)) from None
 
 
 def tokens_of(number: int, row: Row, tokenise: Tokenise) -> list[int]:
