@@ -37,6 +37,7 @@ GPUS: dict[str, Gpu] = {
     gpu.name: gpu
     for gpu in (
         Gpu("H100 80GB", 81559, _MODAL),
+        Gpu("H200", 143771, "sgl-project/sglang #3196 (nvidia-smi)"),
         Gpu("A100 80GB", 81920, _MODAL),
         Gpu("A100 40GB", 40960, _MODAL),
         Gpu("L40S", 46068, _MODAL),
@@ -44,6 +45,7 @@ GPUS: dict[str, Gpu] = {
         Gpu("L4", 23034, _MODAL),
         Gpu("T4", 15360, _MODAL),
         Gpu("B200", 183359, "NVIDIA/TensorRT-LLM #10278 (nvidia-smi)"),
+        Gpu("MI300X", 196592, "ROCm/legacy-rocm-build #4750 (eight partitions of 24574 MiB)"),
         Gpu("RTX 5090", 32607, "noonghunna/club-3090 #1107 (nvidia-smi)"),
         Gpu("RTX 4090", 24564, "RLinf/RLinf #255, vllm-project/vllm #7553 (nvidia-smi)"),
         Gpu("RTX 3090", 24576, "noonghunna/club-3090 #1127 (nvidia-smi)"),
