@@ -139,8 +139,6 @@ class Core:
         g = n = seats = context = following = 0
         free = self.free
         while horizon is None or now <= horizon:
-            if limited:
-                note_use((now, free))
             if checked:
                 self.arrive(now)
                 if deadlines and deadlines[0][0] <= now:
@@ -152,6 +150,8 @@ class Core:
                 while times[following] <= now:
                     waiting.append(following)
                     following += 1
+            if limited:
+                note_use((now, free))
             preempted = False
             if growing and (mixed or not waiting) and residues[(g + 1) % size] > free:
                 preempted = True
