@@ -50,6 +50,7 @@ def front(entry: Entry, labels: Labels, *, root: str, url: str) -> Iterator[str]
     about = {
         "title": name,
         "description": labels.text("page.description", {"title": name}),
+        "added": entry.record["added"],
         "dataset": dataset(entry, labels, root=root, url=url),
     }
     lines = (f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items())
@@ -81,7 +82,7 @@ def remarks(entry: Entry, labels: Labels) -> Iterator[str]:
 def citation(entry: Entry, labels: Labels, url: str) -> Iterator[str]:
     """Text and BibTeX to copy."""
     yield f"## {labels.text('page.cite')} {{#cite}}"
-    yield f"```text\n{text(entry, labels, url)}\n```"
+    yield f"> {in_markdown(text(entry, labels, url))}"
     yield f"```bibtex\n{bibtex(entry, labels, url)}\n```"
 
 

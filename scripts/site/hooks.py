@@ -83,7 +83,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         lang="zh" if is_second(config) else "en",
         root=root_url(config),
     )
-    page.update_date = about["changed"]
+    # A generated page has no history but its own date; a copy without history has today's.
+    page.update_date = about["changed"] or page.meta.get("added") or page.update_date
     return markdown
 
 
