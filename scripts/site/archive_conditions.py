@@ -28,6 +28,8 @@ ASKED = (
     "command",
     "date",
 )
+SHA256 = re.compile(r"[0-9a-f]{64}")
+SHOWN_DIGITS = 12  # of a hash; the record holds all of them
 DEVICE = ("asked", "used", "name")
 ELSEWHERE = {"device", "model", "source", "remarks", "characters"}  # lines of their own or prose
 
@@ -85,6 +87,8 @@ def samples(entry: Entry, labels: Labels) -> str:
 def words_of(key: str, value: Any, labels: Labels) -> str:
     """A stated value as text; empty when nothing is stated."""
     if isinstance(value, str):
+        if SHA256.fullmatch(value):
+            return f"{value[:SHOWN_DIGITS]}…"
         slug = f"{key}.{re.sub(r'[^a-z0-9]+', '_', value.lower())}"
         return labels.text(slug) if labels.has(slug) else value
     if isinstance(value, int) and not isinstance(value, bool):

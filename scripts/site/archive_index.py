@@ -71,7 +71,7 @@ def table(order: str, entries: Sequence[Entry], labels: Labels) -> str:
     )
     body = "".join(line(entry, labels) for entry in entries)
     caption = escape(labels.text(f"table.{order}"))
-    grid = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    grid = f'<table class="cp-honest"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     return (
         f'<div class="cp-order" data-order="{order}"><p class="cp-caption">{caption}</p>'
         f"{scroll(grid, caption)}</div>"
@@ -88,7 +88,7 @@ def line(entry: Entry, labels: Labels) -> str:
         escape(labels.text(f"kind.{entry.kind}")),
         honest.cell(entry, "p50"),
         honest.cell(entry, "cold"),
-        escape(entry.record["added"]),
+        f"<time>{escape(entry.record['added'])}</time>",
         f'<code class="cp-hash">{short_hash(entry)}</code>',
     )
     marked = f"<small>{escape(labels.text('cell.superseded'))}</small>" * bool(entry.superseded_by)

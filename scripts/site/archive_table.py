@@ -17,7 +17,7 @@ from calculators.latency.overlap import Span
 from calculators.measurements.record import Number
 from calculators.show.blocks import Message
 from calculators.show.html import scroll
-from calculators.show.labels import Labels
+from calculators.show.labels import UNIT_GAP, Labels
 from scripts.archive.tabulate import may_rank, require_provenance
 from scripts.site.archive_conditions import shared
 from scripts.site.archive_links import here
@@ -57,16 +57,16 @@ class Table:
         """The columns that these rows fill; the first one heads the row."""
         alike = len({(boundary(e, self.labels), e.model) for e in self.entries}) == 1
         lengths = all(e.prompt_tokens is not None for e in self.entries)
-        yield "tokens" if alike and lengths and len(self.entries) > 1 else "measurement"
+        yield "tokens" if alike and lengths else "measurement"
         if any(e.given.get("characters") is not None for e in self.entries):
             yield "characters"
         yield from ("n", "p50", "p95", "range", "cold")
-        if self.origin_per_row:
-            yield "origin"
 
     def head(self, name: str) -> str:
         """A column's head; that of p95 names the rule when all rows share it."""
         text = escape(self.labels.text(f"head.{name}"))
+        if name in {"p50", "p95"} and any(e.row.p50_span.low is not None for e in self.entries):
+            text += small(self.labels.text("cell.bounds"))
         rules = self.rules()
         if name == "p95" and len(rules) == 1:
             text += small(self.labels.text("cell.rule", {"rule": rules[0]}))
@@ -86,17 +86,20 @@ class Table:
     def cell(self, entry: Entry, name: str) -> str:
         """One cell as HTML."""
         made = {
-            "measurement": lambda: self.link(entry, what(entry, self.labels)),
-            "tokens": lambda: self.link(entry, whole(entry.prompt_tokens)),
+            "measurement": lambda: self.first(entry, what(entry, self.labels)),
+            "tokens": lambda: self.first(entry, whole(entry.prompt_tokens)),
             "characters": lambda: whole(entry.given.get("characters")),
             "n": lambda: whole(None if entry.row.p50 is None else entry.row.n),
             "p50": lambda: self.middle(entry),
             "p95": lambda: self.tail(entry),
             "range": lambda: self.extremes(entry),
             "cold": lambda: self.cold(entry),
-            "origin": lambda: self.origin(entry),
         }
         return made[name]()
+
+    def first(self, entry: Entry, text: str) -> str:
+        """The cell that heads a row: the link and, where rows differ in it, the origin."""
+        return self.link(entry, text) + (self.origin(entry) if self.origin_per_row else "")
 
     def link(self, entry: Entry, text: str) -> str:
         """The way to the measurement's own page."""
@@ -115,7 +118,7 @@ class Table:
     def interval(self, entry: Entry, span: Span) -> str:
         """What bounds a quantile: both sides, one side, or nothing."""
         low, high = (self.bound(entry, side) for side in (span.low, span.high))
-        values = {"low": low, "high": high}
+        values = {"low": low if span.high is None else bare(low), "high": high}
         match (span.low is not None, span.high is not None):
             case (True, True):
                 return small(self.labels.text("cell.interval", values))
@@ -145,7 +148,7 @@ class Table:
         low, high = entry.row.low, entry.row.high
         if low is None and high is None:
             return self.value(entry, None)
-        return f"{self.value(entry, low)} – {self.value(entry, high)}"
+        return f"{escape(bare(self.bound(entry, low)))} – {self.value(entry, high)}"
 
     def cold(self, entry: Entry) -> str:
         """The first call, always with its n."""
@@ -163,7 +166,7 @@ class Table:
             self.labels.text(f"kind.{entry.kind}"),
             *dict.fromkeys(filter(None, (entry.model, name, entry.given.get("dtype"), used))),
         ]
-        return escape(", ".join(str(fact) for fact in facts)) + small(short_hash(entry))
+        return small(", ".join(str(fact) for fact in facts)) + small(short_hash(entry))
 
     def remarks(self) -> Iterator[Message]:
         """What the numbers do not say."""
@@ -181,12 +184,14 @@ class Table:
 
 def conditions_html(entries: Sequence[Entry], labels: Labels) -> str:
     """The conditions that all rows share, below the table."""
+    silent, found = labels.text("reason.not_stated"), shared(entries, labels)
+    unsaid = labels.text("silent.joint").join(name for name, text in found if text == silent)
+    said = [(name, text) for name, text in found if text != silent]
     items = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>"
-        for name, text in shared(entries, labels)
+        for name, text in [*said, *([(labels.text("silent.names"), unsaid)] if unsaid else [])]
     )
-    key = "table.shared" if len(entries) > 1 else "table.conditions"
-    caption = escape(labels.text(key))
+    caption = escape(labels.text("table.shared" if len(entries) > 1 else "page.conditions"))
     return f'<p class="cp-caption">{caption}</p><dl class="cp-conditions">{items}</dl>'
 
 
@@ -195,6 +200,11 @@ def ordered(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     if not may_rank([entry.row for entry in entries]):
         raise ParameterError("order", "no_ranking", rows=len(entries))
     return tuple(sorted(entries, key=lambda entry: entry.row.p50 or 0))
+
+
+def bare(shown: str) -> str:
+    """A shown amount without its unit, which follows once behind the second one."""
+    return shown.partition(UNIT_GAP)[0]
 
 
 def whole(value: Number | None) -> str:

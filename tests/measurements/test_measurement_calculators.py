@@ -9,6 +9,7 @@ import pytest
 
 from calculators import latency, measurements
 from calculators.form.errors import ParameterError
+from calculators.form.parse import parse
 from calculators.labels import load
 from calculators.latency.samples import Params as SampleParams
 from calculators.latency.samples import solve as solve_samples
@@ -80,6 +81,25 @@ def test_sample_sizes_without_samples():
     found = numbers_of(solve_samples(SampleParams(), quiet).blocks)
 
     assert (72, 59) == (found["needed_two"].value, found["needed_one"].value)
+
+
+@pytest.mark.parametrize(
+    ("percentile", "count", "expected"),
+    [
+        pytest.param("50", "25", (8, 18), id="median of 25"),
+        pytest.param("95", "25", (22, None), id="p95 of 25"),
+        pytest.param("95", "100", (90, 100), id="p95 of 100"),
+        pytest.param("99", "1000", (983, 997), id="p99 of 1,000"),
+        pytest.param("50", "1", (None, None), id="one sample"),
+    ],
+)
+def test_ranks_without_samples(percentile, count, expected):
+    """How many samples there will be is enough to name the ranks that bound a percentile."""
+    given = parse(SampleParams, {"percentile": percentile, "count": count})
+    found = numbers_of(solve_samples(given, quiet).blocks)
+    ranks = [found[name].value if name in found else None for name in ("rank_low", "rank_high")]
+
+    assert list(expected) == ranks
 
 
 def test_25_samples_have_no_upper_bound_of_p95():
