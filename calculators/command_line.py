@@ -1,6 +1,7 @@
 """The command line: the same fields, parser and figures as the page."""
 
 import argparse
+import codecs
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from calculators.registry import MODULES, Calculator, find
 from calculators.show.export import to_csv, to_json
 from calculators.show.labels import LANGUAGES, Labels, Language
 from calculators.show.text import render_text
-from calculators.web import defaults, sentence
+from calculators.web import sentence, stated
 
 USAGE_STATUS = 2
 
@@ -25,10 +26,22 @@ def main(arguments: list[str]) -> int:
         if calculator is None:
             return overview(arguments)
         labels = label_files.load(calculator.name, labels.lang)
-        sys.stdout.write(run(calculator, labels, arguments[1:]))
+        return say(run(calculator, labels, arguments[1:]))
     except ParameterError as error:
         sys.stderr.write(f"{sentence(error, labels)}\n")
         return USAGE_STATUS
+
+
+def say(text: str) -> int:
+    """Write the answer. A reader that has gone is no error; a full disk is one, in a sentence."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        sys.stderr.write(f"{error.strerror}\n")
+        return 1
     return 0
 
 
@@ -61,17 +74,25 @@ def run(calculator: Calculator, labels: Labels, arguments: list[str]) -> str:
         for name, value in options.items()
         if value is not None
     }
-    values = completed(calculator.params, values)
+    values = completed(calculator.params, {**chosen_by_file(calculator, values), **values})
     result = calculator.solve(parse(calculator.params, values), lambda _done: None)
     if style == "json":
-        return to_json(calculator.name, {**defaults(calculator.params), **values}, result)
+        return to_json(calculator.name, stated(calculator.params, values), result)
     return to_csv(result) if style == "csv" else render_text(result, labels)
+
+
+def chosen_by_file(calculator: Calculator, values: dict[str, str]) -> dict[str, str]:
+    """The choices that named files make, even when a file is empty: that is a mistake to report."""
+    rules = (kind.when for name, kind in kinds(calculator.params).items() if name in values)
+    return {chooser: wanted[0] for chooser, wanted in filter(None, rules)}
 
 
 def parser_of(calculator: Calculator, labels: Labels) -> argparse.ArgumentParser:
     """Options named as the fields of the page."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m calculators {calculator.name}", description=labels.text("title")
+        prog=f"python -m calculators {calculator.name}",
+        description=labels.text("title"),
+        allow_abbrev=False,
     )
     for name, kind in kinds(calculator.params).items():
         parser.add_argument(
@@ -89,7 +110,7 @@ def parser_of(calculator: Calculator, labels: Labels) -> argparse.ArgumentParser
 
 def metavar(kind: Kind) -> str:
     """What stands for the value in the help."""
-    if isinstance(kind, Text):
+    if isinstance(kind, Text) and kind.suffixes:
         return "FILE"
     return "NAME" if isinstance(kind, Choice) else "VALUE"
 
@@ -102,11 +123,12 @@ def help_text(name: str, kind: Kind, labels: Labels) -> str:
 
 
 def read(name: str, kind: Kind, value: str) -> str:
-    """A text field names a file, or ``-`` for standard input; all others are their own value."""
-    if not isinstance(kind, Text):
+    """A field that takes files names one, or ``-`` for standard input; others are their value."""
+    if not (isinstance(kind, Text) and kind.suffixes):
         return value
     try:
         raw = sys.stdin.buffer.read() if value == "-" else Path(value).read_bytes()
     except (OSError, ValueError):  # ValueError: a name with a NUL
         raise ParameterError(name, "unreadable_file", text=excerpt(value)) from None
-    return raw.decode("utf-8", errors="replace")
+    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return raw.decode("utf-16" if wide else "utf-8", errors="replace")

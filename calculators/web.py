@@ -14,7 +14,7 @@ from calculators import labels as label_files
 from calculators.form.address import from_query, to_query
 from calculators.form.errors import ParameterError, excerpt
 from calculators.form.fields import kinds
-from calculators.form.parse import completed, parse
+from calculators.form.parse import applies, completed, parse
 from calculators.registry import Calculator, find
 from calculators.show.blocks import Result
 from calculators.show.export import to_csv, to_json
@@ -69,7 +69,7 @@ def answered(
 ) -> dict[str, Any]:
     """The reply to a question that has an answer."""
     if request.export is not None:
-        given = {**defaults(calculator.params), **values}
+        given = stated(calculator.params, values)
         csv = request.export == "csv"
         return {"file": to_csv(result) if csv else to_json(calculator.name, given, result)}
     shared = {**values, **result.values}
@@ -95,9 +95,11 @@ def failed(error: Exception, labels: Labels) -> dict[str, Any]:
     return {"error": {"field": "", "text": labels.text("error.internal", {"text": text})}}
 
 
-def defaults(params: type) -> dict[str, str]:
-    """The default text of every field."""
-    return {name: kind.default for name, kind in kinds(params).items()}
+def stated(params: type, values: Mapping[str, str]) -> dict[str, str]:
+    """The text of every field that matters under the choices made, defaults included."""
+    fields = kinds(params)
+    given = {**{name: kind.default for name, kind in fields.items()}, **values}
+    return {name: text for name, text in given.items() if applies(fields, fields[name], given)}
 
 
 def sentence(error: ParameterError, labels: Labels) -> str:

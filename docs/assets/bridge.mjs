@@ -5,6 +5,7 @@
 // besides (addresses of the runtime, sentences for failures) stands in its <script class="cp-setup">.
 
 const START_LIMIT_MS = 60_000; // a slow line needs long; a start that never settles must end
+const HEARD_LIMIT_MS = 5_000; // an idle worker says at once that it has heard
 const SILENCE_LIMIT_MS = 30_000; // without an answer or a sign of progress
 
 // One worker for the whole visit. It outlives instant navigation.
@@ -37,9 +38,9 @@ function startEngine(where) {
       fail("crashed", String(error));
       return;
     }
-    engine.worker.onerror = (event) => {
+    engine.worker.onerror = async (event) => {
       clearTimeout(timer);
-      fail("crashed", event.message);
+      fail((await isReachable(where.worker)) ? "crashed" : "unreachable", event.message);
     };
     engine.worker.onmessage = ({ data }) => {
       if (data.ready) {
@@ -69,9 +70,22 @@ function newWorker(address) {
   return new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
 }
 
+// A worker whose script cannot be fetched fails like one that throws.
+async function isReachable(address) {
+  try {
+    return (await fetch(address, { method: "HEAD" })).ok;
+  } catch {
+    return false;
+  }
+}
+
 function settle(data, fail) {
   const asked = engine.waiting.get(data.id);
   if (!asked) return;
+  if (data.heard) {
+    asked.onHeard();
+    return;
+  }
   if (data.progress !== undefined) {
     asked.onProgress(data.progress);
     return;
@@ -99,13 +113,18 @@ async function ask(where, request, onProgress = () => {}) {
   const id = engine.next++;
   return new Promise((resolve, reject) => {
     const giveUp = () => stopEngine(new Failure("timeout"));
-    let timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
+    let timer = setTimeout(giveUp, engine.waiting.size ? SILENCE_LIMIT_MS : HEARD_LIMIT_MS);
+    const wait = () => {
+      clearTimeout(timer);
+      timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
+    };
     const heard = (act) => (value) => {
       clearTimeout(timer);
-      if (act === onProgress) timer = setTimeout(giveUp, SILENCE_LIMIT_MS);
+      if (act === onProgress) wait();
       act(value);
     };
     engine.waiting.set(id, {
+      onHeard: wait,
       resolve: heard(resolve),
       reject: heard(reject),
       onProgress: heard(onProgress),
@@ -243,6 +262,7 @@ class Calculator {
     }
     this.clearError();
     this.query = reply.query;
+    keepInSwitcher(reply.query);
     this.replaceAnswer(reply.html);
     this.answer.removeAttribute("data-stale");
     this.status.textContent = reply.status;
@@ -327,16 +347,30 @@ class Calculator {
   act(what, button) {
     if (what === "reset") this.reset();
     if (what === "share") copy(this.link(), button, this.setup);
-    if (what === "copy") copy(this.answer.innerText, button, this.setup);
+    if (what === "copy") copy(this.text(), button, this.setup);
     if (what === "cancel") this.cancel();
     if (what === "json" || what === "csv") this.download(what);
   }
 
+  // The answer as text; where an error stands, that says which answer this still is.
+  text() {
+    return [this.error.textContent, this.answer.innerText].filter(Boolean).join("\n\n");
+  }
+
+  // What stands in the form: after an error the form itself, so that the error can be shown.
   link() {
     const url = new URL(location.href);
-    url.search = this.query || `c=${this.setup.calculator}`;
+    url.search = this.error.hidden ? this.query || `c=${this.setup.calculator}` : this.typed();
     url.hash = this.section.id;
     return url.href;
+  }
+
+  typed() {
+    const query = new URLSearchParams({ c: this.setup.calculator });
+    for (const [name, value] of Object.entries(this.values())) {
+      if (value.length < 2000 && !this.files.has(name)) query.set(name, value);
+    }
+    return query;
   }
 
   reset() {
@@ -432,9 +466,18 @@ async function copy(text, button, setup) {
     box.addEventListener("blur", () => box.remove());
     return;
   }
-  const before = button.textContent;
+  button.dataset.label ??= button.textContent;
   button.textContent = setup.copied;
-  setTimeout(() => (button.textContent = before), 1500);
+  setTimeout(() => (button.textContent = button.dataset.label), 1500);
+}
+
+// The other language opens the same question.
+function keepInSwitcher(query) {
+  for (const link of document.querySelectorAll(".md-select a[hreflang]")) {
+    const url = new URL(link.href);
+    url.search = query;
+    link.href = url.href;
+  }
 }
 
 function save(text, name, style) {

@@ -81,6 +81,7 @@ self.onmessage = async ({ data }) => {
       await start(data.where);
       self.postMessage({ ready: true });
     } else {
+      self.postMessage({ id: data.id, heard: true });
       const progress = (done) => self.postMessage({ id: data.id, progress: done });
       self.postMessage({ id: data.id, reply: door.answer(data.request, progress) });
     }
