@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from calculators.prefix.ceiling import ceiling
+from calculators.prefix.ceiling import ceilings
 from calculators.prefix.distances import lru_curve
 from calculators.prefix.generate import Shape, generate
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key
@@ -110,7 +110,7 @@ def sweep_figures(trace: Trace) -> Iterator[Figure]:
         chosen = named(name)
         seconds = best(lambda c=chosen: [serve(visits, size, c) for size in capacities], 1)  # type: ignore[misc]
         yield f"tree, {name}, {SWEEP} capacities", seconds, "s"
-    seconds = best(lambda: [ceiling(segments, size) for size in capacities], 1)
+    seconds = best(lambda: list(ceilings(segments, capacities)), 1)
     yield f"ceiling, {SWEEP} capacities", seconds, "s"
 
 
