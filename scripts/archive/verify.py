@@ -27,7 +27,7 @@ def problems(archive: Archive) -> list[str]:
     found = list(entries(archive.ledger))
     listed = [entry for _, entry in found if entry is not None]
     records = dict(readable_records(archive))
-    return [
+    lines = [
         *chain_problems(found),
         *committed_problems(archive),
         *missing_and_changed(archive, listed),
@@ -37,6 +37,7 @@ def problems(archive: Archive) -> list[str]:
         *link_problems(records),
         *figure_problems(archive, records),
     ]
+    return list(dict.fromkeys(lines))  # a file that several records share is named once
 
 
 def sha256(path: Path) -> str:
