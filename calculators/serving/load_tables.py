@@ -1,6 +1,6 @@
 """Tables of runs under load: schedulers side by side, and what tools and clients report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -40,6 +40,10 @@ class Shown(Protocol):
         """All gaps between tokens, µs."""
 
     @property
+    def tpot(self) -> Distribution:
+        """TPOT, µs."""
+
+    @property
     def ttft(self) -> Distribution:
         """TTFT, µs."""
 
@@ -74,7 +78,7 @@ def policy_table(systems: Mapping[str, Shown], slo: Slo) -> Table:
 def policy_row(name: str, system: Shown, slo: Slo) -> tuple[Cell, ...]:
     """One scheduler."""
     columns = system.columns
-    queue, tpot = known(columns.t_queue), columns.tpot_distribution
+    queue, tpot = known(columns.t_queue), system.tpot
     good = sum(columns.good(slo))
     return (
         policy_name(name),
@@ -147,11 +151,15 @@ def window_row(name: str, columns: Columns, share: Fraction) -> tuple[Cell, ...]
     return (policy_name(name), Quantity(len(cold)), *cells)
 
 
-def tool_table(tool: Tool, columns: Mapping[str, Columns]) -> Table:
-    """The same runs as one tool reports them: its names, its formulas, its percentile rule."""
+def tool_table(tool: Tool, columns: Mapping[str, Columns], pulse: Callable[[], None]) -> Table:
+    """The same runs as one tool reports them: its names, its formulas, its percentile rule.
+
+    ``pulse`` is called as the work goes on.
+    """
     rows: list[tuple[Cell, ...]] = []
     for policy, run in columns.items():
         for name, metric in tool.metrics.items():
+            pulse()
             found = metric(run)
             cells = [ms(found.percentile(share, tool.rule)) for share in TOOL_ROWS.values()]
             rows.append((policy_name(policy), f"{tool.name}: {name}", ms(found.mean), *cells))

@@ -46,6 +46,11 @@ class System:
         return self.columns.gaps
 
     @cached_property
+    def tpot(self) -> Distribution:
+        """Of all that have one."""
+        return self.columns.tpot_distribution
+
+    @cached_property
     def ttft(self) -> Distribution:
         """Of all requests that showed a token."""
         return distribution(value for value in self.columns.ttft if value is not None)

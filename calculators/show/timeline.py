@@ -209,7 +209,7 @@ def cell_width(columns: Sequence[GridColumn]) -> float:
     """Wide enough for every sign and start."""
     signs = [len(cell.sign) + 1 for column in columns for cell in column.cells]
     starts = [len(column.start) for column in columns]
-    return max(CELL, max([*signs, *starts], default=0) * DIGIT + 6)
+    return max(CELL, round(max([*signs, *starts], default=0) * DIGIT + 6))
 
 
 def shortened(name: str) -> str:

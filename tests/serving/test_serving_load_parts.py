@@ -138,7 +138,7 @@ def test_progress_comes_after_every_run_and_ends_at_one():
     _, told = solved(sweep="1", sweep_points="2")
 
     assert told == sorted(told)
-    assert (7 + 6 * 2 + 6, 1.0) == (len(told), told[-1])
+    assert (7 + 6 * 2 + 6, 1.0) == (len(set(told)), told[-1])
 
 
 def test_a_single_stepping_run_gives_signs_of_life():
