@@ -110,6 +110,8 @@ def reader(name: str) -> Read:
         if tokenise is not None:
             return pack(tokenise(text))
         words = text.translate(BRACKETS).split()
+        if not words:
+            raise ParameterError(field, "prompt_empty")
         return pack([whole(field, word, 0, LARGEST_TOKEN) for word in words])
 
     return read

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from calculators.form.errors import ParameterError, excerpt
+from calculators.form.nesting import nests_deeper
 from calculators.serving.request import Request, in_order
 
 FIELD = "trace"
@@ -62,6 +63,8 @@ def mooncake(text: str) -> Iterator[Request]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
+        if nests_deeper(line):
+            raise bad_row(number, line)
         try:
             row = json.loads(line)
         except ValueError:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 
 from calculators.form.errors import ParameterError
+from calculators.form.nesting import nests_deeper
 from calculators.prefix.readers.hashed import BAILIAN, MOONCAKE, read_hashed
 from calculators.prefix.readers.rows import FIELD
 from calculators.prefix.readers.tokens import read_text, read_tokens
@@ -41,8 +42,8 @@ def detect(text: str) -> str:
         raise ParameterError(FIELD, "no_rows")
     refuse_known(line)
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+        row = None if nests_deeper(line) else json.loads(line)
+    except ValueError:
         row = None
     if isinstance(row, Mapping):
         if "hash_ids" in row:

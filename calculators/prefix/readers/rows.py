@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from calculators.form.errors import ParameterError, excerpt
+from calculators.form.nesting import nests_deeper
 from calculators.prefix.keys import Namespace, namespace
 
 FIELD = "trace"
@@ -29,9 +30,11 @@ def json_rows(text: str) -> Iterator[tuple[int, Row]]:
 
 def json_row(number: int, line: str) -> Row:
     """One line as an object."""
+    if nests_deeper(line):
+        raise ParameterError(FIELD, "row_not_json", row=number, text=excerpt(line))
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise ParameterError(FIELD, "row_not_json", row=number, text=excerpt(line)) from None
     if not isinstance(row, dict):
         raise ParameterError(FIELD, "row_not_object", row=number, text=excerpt(line))
