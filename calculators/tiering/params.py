@@ -14,7 +14,7 @@ from calculators.form.errors import ParameterError
 from calculators.kv.catalogue import MODELS
 from calculators.kv.dtypes import DTYPES, dtype
 from calculators.kv.layers import Stack
-from calculators.kv.shape import SOURCES, Shape, ShapeParams
+from calculators.kv.shape import SOURCES, Shape, ShapeParams, short_values
 from calculators.tiering.devices import DEVICES, FLOP_PER_TFLOP, OTHER
 from calculators.tiering.moved import Store
 from calculators.tiering.recompute import ClosedForm, Counted, Prefill, TokenCount, Work
@@ -22,6 +22,11 @@ from calculators.tiering.widths import WIDTHS
 
 WORKS = ("closed_form", "counted", "measured")
 COMPUTED = ("work", ("closed_form", "counted"))
+KEYS = {  # of a config, in the order of WIDTHS
+    "hidden_size": ("hidden_size", "n_embd", "d_model"),
+    "query_heads": ("num_attention_heads", "n_head"),
+}
+WIDTH_OF = {"closed_form": "hidden_size", "counted": "query_heads"}
 PER_BILLION = 10**9
 PER_MILLE = 1000
 
@@ -93,24 +98,32 @@ def prefill_of(params: ComputeParams, stack: Stack) -> Prefill:
 def work_of(params: ComputeParams, stack: Stack) -> Work:
     """The FLOP of a prompt, by the closed form or counted."""
     if params.work == "closed_form":
-        hidden = width(params, "hidden_size", ("hidden_size", "n_embd", "d_model"), 0)
+        hidden = width(params, "hidden_size")
         return ClosedForm(layers=len(stack.layers), hidden_size=hidden)
-    heads = width(params, "query_heads", ("num_attention_heads", "n_head"), 1)
+    heads = width(params, "query_heads")
     parameters = int(params.parameters_billion * PER_BILLION)
     return Counted(parameters=parameters, query_heads=heads, stack=stack)
 
 
-def width(params: ComputeParams, field: str, keys: tuple[str, ...], place: int) -> int:
+def width(params: ComputeParams, field: str) -> int:
     """A width: the field's, else the config's, else the list's; ``width_unknown`` without."""
+    keys = KEYS[field]
     given: int | None = getattr(params, field)
     if given is None and isinstance(params, ModelParams):
         if params.source == "config" and params.config:
             given = from_config(params.config, keys)
         elif params.source == "model" and params.model in WIDTHS:
-            given = WIDTHS[params.model][place]
+            given = WIDTHS[params.model][[*KEYS].index(field)]
     if given is None:
         raise ParameterError(field, "width_unknown", key=keys[0])
     return given
+
+
+def shared_values(params: ModelParams, shape: Shape) -> dict[str, str]:
+    """What an address says in place of a whole config: the stack, and the width of the work."""
+    short = short_values(params, shape)
+    field = WIDTH_OF.get(params.work)
+    return short | {field: str(width(params, field))} if short and field else short
 
 
 def from_config(text: str, keys: tuple[str, ...]) -> int | None:

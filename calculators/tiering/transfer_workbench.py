@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from calculators.form import fields
-from calculators.kv.shape import shape_facts, shape_of, shape_remarks, short_values
+from calculators.kv.shape import shape_facts, shape_of, shape_remarks
 from calculators.show.blocks import (
     Axis,
     Block,
@@ -28,7 +28,7 @@ from calculators.show.blocks import (
 )
 from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
-from calculators.tiering.params import ModelParams, prefill_of, store_of
+from calculators.tiering.params import ModelParams, prefill_of, shared_values, store_of
 from calculators.tiering.tier import Tier
 from calculators.tiering.transfer import (
     Handover,
@@ -107,7 +107,7 @@ def solve(params: Params, progress: Progress) -> Result:
     if shape.reading is not None:
         blocks.append(shape_facts(shape.reading))
     return Result(
-        blocks=tuple(blocks), status=status(params, answer), values=short_values(params, shape)
+        blocks=tuple(blocks), status=status(params, answer), values=shared_values(params, shape)
     )
 
 

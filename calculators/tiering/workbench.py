@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from calculators.form import fields
 from calculators.form.errors import ParameterError
-from calculators.kv.shape import Shape, shape_facts, shape_of, shape_remarks, short_values
+from calculators.kv.shape import Shape, shape_facts, shape_of, shape_remarks
 from calculators.kv.wording import described
 from calculators.show.blocks import (
     Axis,
@@ -40,7 +40,7 @@ from calculators.tiering.breakeven import (
 )
 from calculators.tiering.chunks import HICACHE_LOAD, HICACHE_PREFETCH, Chunks, Load, load
 from calculators.tiering.moved import parts, total
-from calculators.tiering.params import ModelParams, prefill_of, store_of
+from calculators.tiering.params import ModelParams, prefill_of, shared_values, store_of
 from calculators.tiering.paths import Path, path
 from calculators.tiering.recompute import ClosedForm, TokenCount
 from calculators.tiering.tier import BYTES_PER_GB, Tier
@@ -122,7 +122,7 @@ def solve(params: Params, progress: Progress) -> Result:
     return Result(
         blocks=tuple(blocks(params, shape, found)),
         status=status(found),
-        values=short_values(params, shape),
+        values=shared_values(params, shape),
     )
 
 
