@@ -82,8 +82,12 @@ def run(calculator: Calculator, labels: Labels, arguments: list[str]) -> str:
 
 
 def chosen_by_file(calculator: Calculator, values: dict[str, str]) -> dict[str, str]:
-    """The choices that named files make, even when a file is empty: that is a mistake to report."""
-    rules = (kind.when for name, kind in kinds(calculator.params).items() if name in values)
+    """The choices that named but empty files make: such a file is a mistake to report."""
+    rules = (
+        kind.when
+        for name, kind in kinds(calculator.params).items()
+        if takes_file(kind) and not values.get(name, "-").strip()
+    )
     return {chooser: wanted[0] for chooser, wanted in filter(None, rules)}
 
 
@@ -108,9 +112,14 @@ def parser_of(calculator: Calculator, labels: Labels) -> argparse.ArgumentParser
     return parser
 
 
+def takes_file(kind: Kind) -> bool:
+    """Whether an option names a file instead of holding the value itself."""
+    return isinstance(kind, Text) and bool(kind.suffixes)
+
+
 def metavar(kind: Kind) -> str:
     """What stands for the value in the help."""
-    if isinstance(kind, Text) and kind.suffixes:
+    if takes_file(kind):
         return "FILE"
     return "NAME" if isinstance(kind, Choice) else "VALUE"
 
@@ -124,7 +133,7 @@ def help_text(name: str, kind: Kind, labels: Labels) -> str:
 
 def read(name: str, kind: Kind, value: str) -> str:
     """A field that takes files names one, or ``-`` for standard input; others are their value."""
-    if not (isinstance(kind, Text) and kind.suffixes):
+    if not takes_file(kind):
         return value
     try:
         raw = sys.stdin.buffer.read() if value == "-" else Path(value).read_bytes()

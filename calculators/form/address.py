@@ -25,7 +25,8 @@ def to_query(calculator: str, params: type, values: Mapping[str, str]) -> str:
         and applies(fields, kind, values)
         and not (isinstance(kind, Text) and not kind.shared)
     }
-    return urlencode({CALCULATOR: calculator, **kept}, quote_via=quote, safe=SAFE).replace(" ", "+")
+    pairs = [(CALCULATOR, calculator), *kept.items()]
+    return urlencode(pairs, quote_via=quote, safe=SAFE).replace(" ", "+")
 
 
 def from_query(params: type, query: str) -> dict[str, str]:
@@ -39,7 +40,10 @@ def from_query(params: type, query: str) -> dict[str, str]:
         )
     except ValueError:
         raise ParameterError("address", "too_many", maximum=MOST_FIELDS) from None
-    values = {name: value for name, value in pairs if name not in {CALCULATOR, SEARCH_WORDS}}
+    if pairs and pairs[0][0] == CALCULATOR:
+        del pairs[0]  # a form may have a field of that name; it stands later
+    others = {CALCULATOR, SEARCH_WORDS} - fields.keys()
+    values = {name: value for name, value in pairs if name not in others}
     for name in values:
         if name not in fields:
             raise ParameterError(excerpt(name), "unknown_field", fields=", ".join(fields))

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from calculators.form.address import LONGEST_QUERY, MOST_FIELDS, from_query, to_query
 from calculators.form.errors import ParameterError
-from calculators.form.fields import Choice, Decimal, Integer, Kind, LengthList, Switch, Text, kinds
+from calculators.form.fields import (
+    Choice,
+    Decimal,
+    Integer,
+    Kind,
+    LengthList,
+    Switch,
+    Text,
+    integer,
+    kinds,
+)
 from calculators.form.parse import parse
 from calculators.registry import MODULES, find
 
@@ -70,9 +80,10 @@ FORM = st.one_of(
 
 
 def shared_only(params, parsed):
-    """The Params without the texts that are never put into an address."""
-    private = [n for n, k in kinds(params).items() if isinstance(k, Text) and not k.shared]
-    return dataclasses.replace(parsed, **dict.fromkeys(private))
+    """The Params with the defaults of texts that are never put into an address."""
+    fields = kinds(params).items()
+    private = {n: k.parse(n, k.default) for n, k in fields if isinstance(k, Text) and not k.shared}
+    return dataclasses.replace(parsed, **private)
 
 
 @given(FORM)
@@ -145,3 +156,15 @@ def test_too_many_pairs_are_refused_by_number():
 def test_a_leading_question_mark_is_optional():
     """``location.search`` is understood as it is."""
     assert from_query(Sample, "?c=kv&layers=7") == {"layers": "7"}
+
+
+def test_a_field_may_be_called_as_the_calculator_is():
+    """Only the first ``c`` names the calculator; a form's own field of that name comes later."""
+
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Own:
+        c: int = integer(1, minimum=0, maximum=9)
+
+    assert {"c": "0"} == from_query(Own, to_query("serving", Own, {"c": "0"}))
+    assert {} == from_query(Own, "c=serving&h=words")
+    assert {"layers": "7"} == from_query(Sample, "h=words&c=kv&layers=7")

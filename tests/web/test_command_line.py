@@ -29,11 +29,11 @@ def run(capsys, *arguments):
 
 
 def options_of(question, folder):
-    """A question as options; its texts as files."""
+    """A question as options; the texts of fields that take files as files."""
     options = []
     for name, value in question.values.items():
         kind = kinds(find(question.calculator).params)[name]
-        if isinstance(kind, Text):
+        if isinstance(kind, Text) and kind.suffixes:
             path = folder / name
             path.write_bytes(value.encode())
             value = str(path)  # noqa: PLW2901 - the option names the file
