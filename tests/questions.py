@@ -9,7 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from calculators.kv.dtypes import DTYPES
-from tests.questions_kv import KV_QUESTIONS
+from calculators.registry import MODULES
+from tests import questions_archive, questions_kv
+from tests.prefix import prefix_questions
+from tests.serving import serving_questions
+from tests.tiering import tiering_questions
 
 LLAMA = {
     "model_type": "llama",
@@ -176,6 +180,13 @@ BAD_CONFIGS = [
     config({"model_type": "bert", **without("model_type", "vocab_size")}),
     config({"model_type": "clip_vision_model", "patch_size": 14, "hidden_size": 8}),
     config(without(text_config=3)),
+    config(without(kv_lora_rank=512, layer_types=["chunked_attention"] * 32)),
+    config(without(kv_lora_rank=512, qk_rope_head_dim=64, is_encoder_decoder=True)),
+    config(without(is_encoder_decoder="maybe")),
+    config(without(block_configs=[3] * 32, model_type="nemotron-nas")),
+    config(without(compress_ratios=[4] * 32)),
+    config(without(model_type="deepseek_v4")),
+    config(without(model_type="gpt_oss")),
 ]  # fmt: skip
 EXPORTS = [
     kv(export="json"),
@@ -194,16 +205,64 @@ ADDRESSES = [
         "&&&=&", "c=other&layers=3",
     )
 ]  # fmt: skip
-LATENCY = [
-    Question("samples"),
-    Question("samples", {"percentile": "99", "confidence": "99"}),
-    Question("samples", {"samples": "1.5\n2\n3.25\n" * 40}),
-    Question("samples", {"samples": "1.5\nmany\n"}),
-    Question("samples", {"percentile": "100"}),
+FILES = [
     Question("samples", {"percentile": "1e400"}, export="json"),
     Question("samples", {"samples": "1\n2\n3\n"}, export="csv"),
-    Question("result-file"),
-    Question("compare"),
+    *(Question(name, export=export) for name in MODULES for export in ("json", "csv")),
+]
+HEAD = "prefill_tokens,decodes,time_us\n"
+ROW = '{"input_length": 600, "hash_ids": [1, 2]}\n'
+TRACE_HEAD = "arrival_s,prompt,output\n"
+NESTED = ['{"hash_ids": ' + "[" * DEEP, "[" * DEEP, '{"a":' * DEEP + "1" + "}" * DEEP]
+BEYOND = [
+    *(
+        (name, {"source": "own", "trace": text})
+        for name in ("prefix-replay", "prefix-routing")
+        for text in (*NESTED, ROW + NESTED[0])
+    ),
+    *(("tiering-trace", {"trace": text}) for text in NESTED),
+    *(("kv-lengths", {"trace": text}) for text in (*NESTED, '{"input_length": 1}\n{\n')),
+    ("kv-lengths", {"trace": "TIMESTAMP,ContextTokens,GeneratedTokens\n1\n"}),
+    *(
+        ("serving-load", {"trace": text})
+        for text in (
+            *NESTED,
+            ROW + "{\n",
+            ROW.replace("600", '600, "output_length": 1, "timestamp": "soon"'),
+            TRACE_HEAD + "soon,1,1\n",
+            TRACE_HEAD + "1\n",
+            "TIMESTAMP,ContextTokens,GeneratedTokens\nsoon,1,1\n",
+        )
+    ),
+    ("kv-engine", {"tensor_parallel_size": "8", "decode_context_parallel_size": "4"}),
+    *(
+        ("serving-load", {"cost": "table", "table": HEAD + row})
+        for row in ("", "0,1\n", "0,1,many\n", "0,1,0\n")
+    ),
+    *(
+        ("prefix-replay", {"source": "own", "form": form, "trace": text})
+        for form in ("tokens", "text", "mooncake")
+        for text in (" \n", ROW + "{\n", '{"hash_ids": [1]}\n')
+    ),
+    ("prefix-routing", {"source": "own", "trace": "a\n" * 200_001}),
+    ("prefix-why", {"earlier": "a b", "later": "a b c", "block_size": "1", "chunk_size": "1"}),
+    ("prefix-why", {"between": "\n".join("abcdefgh"), "capacity_tokens": "100"}),
+    ("prefix-why", {"between": "d e f " * 60, "capacity_tokens": "100"}),
+    ("prefix-why", {"reading": "token_ids", "earlier": "[]", "later": "1"}),
+    ("prefix-why", {"reading": "token_ids", "earlier": "1", "later": "[]"}),
+    *(
+        ("kv-engine", {"source": "stack", "stack": text, "engine": name, "memory": "available"})
+        for text in ("4*state:8x8x8.k4", "2*cross:8x64@100", "2*index:128")
+        for name in ("llamacpp", "tensorrt_llm")
+    ),
+]
+OF_LABS = [
+    *BEYOND,
+    *questions_kv.KV_QUESTIONS,
+    *questions_archive.PAIRS,
+    *prefix_questions.PAIRS,
+    *serving_questions.QUESTIONS,
+    *tiering_questions.QUESTIONS,
 ]
 STRAYS = [Question("no such calculator"), Question("<b>\x00" * 100), Question("")]
 
@@ -217,7 +276,7 @@ QUESTIONS = [
     *BAD_CONFIGS,
     *EXPORTS,
     *ADDRESSES,
-    *LATENCY,
-    *(Question(name, values) for name, values in KV_QUESTIONS),
+    *FILES,
+    *(Question(name, values) for name, values in OF_LABS),
     *STRAYS,
 ]

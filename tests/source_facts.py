@@ -46,15 +46,6 @@ def closure(name):
     return found
 
 
-@dataclass(frozen=True)
-class Reason:
-    """One place that can raise: the reason's code and the names of the data that it gives."""
-
-    code: str
-    given: frozenset[str]
-    where: str
-
-
 class UnknownReasonError(Exception):
     """A reason or its data that cannot be read from the source."""
 
@@ -78,52 +69,88 @@ def constants(node, function):
             return set()
 
 
-def calls_of(name, within):
-    """(module, enclosing function, call) of every call of a name in these modules."""
-    for module in within:
-        for function in ast.walk(modules()[module]):
-            if isinstance(function, ast.FunctionDef):
-                for node in ast.walk(function):
-                    if isinstance(node, ast.Call) and (
-                        (isinstance(node.func, ast.Name) and node.func.id == name)
-                        or (isinstance(node.func, ast.Attribute) and node.func.attr == name)
-                    ):
-                        yield module, function, node
+def named(call):
+    """The bare name of what is called."""
+    match call.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return None
+
+
+@cache
+def calls(module):
+    """(enclosing function, call) of every call within a function of a module, innermost first."""
+    found = {}
+    for function in ast.walk(modules()[module]):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call):
+                    found[node] = function  # a nested function is walked later and wins
+    return [(function, call) for call, function in found.items()]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One place that can raise: the reason's code and the names of the data that it gives."""
+
+    code: str
+    given: frozenset[str]
+    module: str
+    function: str
+    line: int
+
+    @property
+    def place(self):
+        """The function that states the reason, as a traceback names it."""
+        return self.module, self.function
+
+    def __str__(self):
+        return f"{self.module}:{self.line}: {self.code}"
 
 
 def reasons(within):
     """Every reason that these modules raise.
 
-    A function that passes its own parameter on as the reason counts once for each call of it.
-    Raises UnknownReasonError for a reason that is neither.
+    A function that passes its own parameter on as the reason counts once for each call of it, with
+    the data that both give. Raises UnknownReasonError for a reason that is neither.
     """
-    for module, function, call in calls_of(ERROR, within):
-        where = f"{module}:{call.lineno}"
-        if ast.unparse(call).endswith("error.reason, **error.limits)"):
-            continue  # another's error under another field: counted where it is first raised
-        names = [keyword.arg for keyword in call.keywords]
-        if None in names or len(call.args) != 2:
-            raise UnknownReasonError(where)
-        given = frozenset(names)
-        codes = constants(call.args[1], function)
-        if not codes and isinstance(call.args[1], ast.Name):
-            codes = passed_on(function, call.args[1].id, within)
-        if not codes:
-            raise UnknownReasonError(where)
-        yield from (Reason(code, given, where) for code in codes)
+    for module in within:
+        for function, call in calls(module):
+            if named(call) == ERROR:
+                if ast.unparse(call).endswith("error.reason, **error.limits)"):
+                    continue  # another's error under another field: counted where it is raised
+                yield from told(module, function, call, within, place=1)
 
 
-def passed_on(function, parameter, within):
-    """The texts that callers give for a parameter of a function."""
-    names = [argument.arg for argument in function.args.args]
-    if parameter not in names:
-        return set()
-    place = names.index(parameter)
-    found = set()
-    for module, caller, call in calls_of(function.name, within):
-        bound = names[0] == "self" and isinstance(call.func, ast.Attribute)
-        codes = constants(call.args[place - bound], caller)
-        if not codes:
-            raise UnknownReasonError(f"{module}:{call.lineno}")
-        found |= codes
-    return found
+def told(module, function, call, within, place, names=frozenset(), seen=frozenset()):  # noqa: PLR0913, PLR0917 - it walks
+    """The reasons of one call whose argument at ``place`` is the code."""
+    given = names | {keyword.arg for keyword in call.keywords if keyword.arg}
+    code = call.args[place] if place < len(call.args) else None
+    codes = constants(code, function)
+    if codes:
+        raising = [(module, function)]
+        if any(isinstance(n, ast.Return) and n.value is call for n in ast.walk(function)):
+            raising = [(other, caller) for other, caller, _ in callers(module, function, within)]
+        for text in codes:
+            for where, raised_in in raising:
+                yield Reason(text, given, where, raised_in.name, call.lineno)
+        return
+    parameters = [argument.arg for argument in function.args.args]
+    if not isinstance(code, ast.Name) or code.id not in parameters:
+        raise UnknownReasonError(f"{module}:{call.lineno}")
+    if (module, function.name) in seen:
+        return  # it calls itself with what it was given: no reason of its own
+    seen |= {(module, function.name)}
+    bound = parameters[0] == "self"
+    for caller_module, caller, further in callers(module, function, within):
+        place = parameters.index(code.id) - bound
+        yield from told(caller_module, caller, further, within, place, given, seen)
+
+
+def callers(module, function, within):
+    """(module, enclosing function, call) of every call of a function, told apart by imports."""
+    for other in within:
+        if other == module or module in imports(other):
+            for caller, call in calls(other):
+                if named(call) == function.name:
+                    yield other, caller, call

@@ -4,6 +4,7 @@ import re
 import string
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 
 import pytest
 
@@ -22,6 +23,7 @@ FILES = sorted((CALCULATORS / "labels").glob("*.toml"))
 SENTENCES = ("error.", "note.", "warning.", "status.", "intro", "assumption.", "failure.")
 OWN = [path.stem for path in FILES if path.stem != "shared"]
 FORM_PARTS = ("field.", "option.", "group.")
+READERS = {"result-file", "compare"}
 HAN = re.compile(r"[\u4e00-\u9fff]")
 LINE = re.compile(r"(?P<key>[\w.\"\-/ ]+)\.(?P<lang>en|zh) = (?P<text>\".*\")")
 
@@ -93,8 +95,12 @@ def parts_of(name):
 
 
 def users(stem):
-    """The calculators that a label file is for: its namesake and those of its family."""
-    found = [name for name in MODULES if stem in {name, name.partition("-")[0]}]
+    """The calculators that a label file is for: its namesake and those of a family that has it."""
+    found = [
+        name
+        for name in MODULES
+        if name == stem or stem in label_files.FAMILIES.get(name.partition("-")[0], ())
+    ]
     if not found:
         pytest.skip(f"no registered calculator uses {stem}.toml")
     return found
@@ -160,13 +166,32 @@ def use(name):
             web.answer(question.request("en"))
 
 
+@cache
+def sources():
+    """The source of all calculators as one text."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in CALCULATORS.rglob("*.py"))
+
+
+def named_in_a_reader(key):
+    """Whether the source has the last part of a label's key as a text."""
+    code = key.rpartition(".")[2].removeprefix("failures_")
+    return f'"{code}"' in sources()
+
+
 @pytest.mark.parametrize("stem", OWN)
 def test_no_label_is_left_over(stem, used):
-    """Forms and answers to the list of questions use every label of a file."""
+    """Forms and answers to the list of questions use every label of a file.
+
+    Of what the readers of some thirty result formats can remark, the list has only a part; the
+    rest has to be a code in their source.
+    """
     for name in users(stem):
         use(name)
+    left = label_files.read(stem, "en").keys() - used
+    if stem in READERS:
+        left = {key for key in left if not named_in_a_reader(key)}
 
-    assert label_files.read(stem, "en").keys() - used == set()
+    assert sorted(left) == []
 
 
 def test_every_failure_of_the_browser_is_worded():
