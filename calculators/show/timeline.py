@@ -4,7 +4,7 @@ In the grid rows are requests and columns are iterations, whatever their length;
 time runs to the right and every scheduler has the same axis. What happens is told by a letter
 (``LETTERS``) and by a shape; colour is only a third sign. No language, no ids, styles or scripts:
 colours are the page's classes (``cp-time-…``). A grid keeps its size and scrolls where the screen
-is narrower. Left out: more columns than one can follow, see ``MOST_COLUMNS``.
+is narrower; the chart fits a phone. Left out: more columns than one can follow, see ``MOST_COLUMNS``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,11 +35,11 @@ ROW = 30
 CELL = 32  # least width of a column
 HEAD = 22
 NAME_MOST = 7  # characters of a name that are shown
-CHART_WIDTH = 400  # about what a page gives on a phone and beside the contents on a desktop
+CHART_WIDTH = 312  # what a phone leaves; wider screens show the chart larger
 LANE = 22
 GROUP_HEAD = 22
 AXIS = 24
-TICKS = 6
+TICKS = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,7 +164,7 @@ def gantt_svg(groups: Sequence[LaneGroup]) -> str:
         + text(left + at * scale, y + 19, f"{at:,g}", "cp-time-small cp-time-mid")
         for at in ticks(latest)
     ]
-    return svg(CHART_WIDTH, y + AXIS, [*rules, *parts])
+    return svg(CHART_WIDTH, y + AXIS, [*rules, *parts], "cp-time cp-time-chart")
 
 
 def lane_svg(lane: Lane, left: float, y: float, scale: float) -> Iterator[str]:
@@ -230,10 +230,10 @@ def rect(names: str, x: float, y: float, width: float, height: float) -> str:
     )
 
 
-def svg(width: float, height: float, parts: Sequence[str]) -> str:
+def svg(width: float, height: float, parts: Sequence[str], names: str = "cp-time") -> str:
     """The drawing in its own size, so that its words are as large as they say."""
     return (
-        f'<svg class="cp-time" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'<svg class="{names}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" font-size="{FONT}" aria-hidden="true" focusable="false">'
         f"{''.join(parts)}</svg>"
     )
