@@ -4,7 +4,8 @@ In the grid rows are requests and columns are iterations, whatever their length;
 time runs to the right and every scheduler has the same axis. What happens is told by a letter
 (``LETTERS``) and by a shape; colour is only a third sign. No language, no ids, styles or scripts:
 colours are the page's classes (``cp-time-…``). A grid keeps its size and scrolls where the screen
-is narrower; the chart fits a phone. Left out: more columns than one can follow, see ``MOST_COLUMNS``.
+is narrower; the chart fits a phone. Left out: more columns than one can follow
+(``MOST_COLUMNS``).
 """
 
 from collections.abc import Iterator, Sequence
