@@ -205,6 +205,7 @@ ADDRESSES = [
         "&&&=&", "c=other&layers=3",
     )
 ]  # fmt: skip
+DEFAULTS = [Question(name) for name in MODULES]
 FILES = [
     Question("samples", {"percentile": "1e400"}, export="json"),
     Question("samples", {"samples": "1\n2\n3\n"}, export="csv"),
@@ -267,6 +268,7 @@ OF_LABS = [
 STRAYS = [Question("no such calculator"), Question("<b>\x00" * 100), Question("")]
 
 QUESTIONS = [
+    *DEFAULTS,
     *TYPED,
     *MODELS,
     *STACKS,
