@@ -70,7 +70,7 @@ class Params:
     rate_factor: Fraction = fields.decimal(
         "1", minimum="0.001", maximum="1000", group="workload", when=("workload", ("trace",))
     )
-    count: int = fields.integer(300, minimum=1, maximum=MOST_REQUESTS, group="workload")
+    count: int = fields.integer(240, minimum=1, maximum=MOST_REQUESTS, group="workload")
     seed: int = fields.integer(20260101, minimum=0, maximum=2**32, group="workload")
     prompt: Lengths = fields.lengths(
         "1020, 512, 2048, 256, 1500, 3000",
