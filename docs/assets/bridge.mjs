@@ -340,7 +340,9 @@ class Calculator {
     for (const part of this.form.querySelectorAll("[data-when]")) {
       const [name, values] = part.dataset.when.split("=");
       const chooser = this.form.elements[name];
-      part.hidden = !values.split("|").includes(chooser?.value ?? "");
+      const first = chooser?.closest ? chooser : chooser?.[0]; // radio buttons come as a list
+      const chosen = values.split("|").includes(chooser?.value ?? "");
+      part.hidden = !chosen || first?.closest("[hidden]") !== null; // choosers come first
     }
   }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from calculators.form.fields import Choice, Decimal, Integer, Kind, LengthList, Switch, Text, kinds
 from calculators.form.numbers import plain
+from calculators.form.parse import applies
 from calculators.show.labels import Labels
 
 RADIO_LIMIT = 5  # up to this many options are radio buttons, more are a list
@@ -116,7 +117,8 @@ class FormPage:
         if kind.when is None:
             return ""
         chooser, wanted = kind.when
-        hidden = "" if self.value(chooser) in wanted else " hidden"
+        fields = kinds(self.params)
+        hidden = "" if applies(fields, kind, {n: self.value(n) for n in fields}) else " hidden"
         return f' data-when="{chooser}={"|".join(wanted)}"{hidden}'
 
     def ident(self, name: str) -> str:
