@@ -32,7 +32,7 @@ def test_default_answer_without_script(chromium: Browser, base: str, folder: str
 def test_first_edit(page: Page, base: str, folder: str, heard: Heard) -> None:
     """An edit is answered, the plot is drawn anew, a listener hears the figure, nothing fails."""
     page.goto(f"{base}{folder}kv-cache/")
-    page.fill("[name=layers]", "80")
+    page.fill("#calc-kv [name=layers]", "80")
     lead(page, 10 * GIB)
 
     expect(page.locator(".cp-status").first).to_contain_text("10.00")
@@ -43,8 +43,8 @@ def test_first_edit(page: Page, base: str, folder: str, heard: Heard) -> None:
 def test_integers_beyond_javascript(page: Page, base: str) -> None:
     """The bytes are exact far beyond 2^53."""
     page.goto(f"{base}kv-cache/")
-    page.fill("[name=tokens]", "999999999999")
-    page.fill("[name=sequences]", "999999999")
+    page.fill("#calc-kv [name=tokens]", "999999999999")
+    page.fill("#calc-kv [name=sequences]", "999999999")
 
     lead(page, 2 * 32 * 8 * 128 * 2 * 999999999999 * 999999999)
 
@@ -54,10 +54,10 @@ def test_error_sentences(page: Page, base: str, folder: str) -> None:
     """Bad input is one sentence that names the field; the last answer stands; all recovers."""
     page.goto(f"{base}{folder}kv-cache/")
     error = page.locator(".cp-error").first
-    layers = page.locator("[name=layers]")
+    layers = page.locator("#calc-kv [name=layers]")
     for text in ("", "-3", "0", "1.5", "1e400", "NaN", "9" * 10_000, "３２", "x"):
         layers.fill(text)
-        expect(error).to_contain_text("层数" if folder else "Layers")
+        expect(error).to_contain_text("层数" if folder else "Layers", timeout=SLOWEST_MS)
         assert len(error.inner_text()) < 200
         assert layers.get_attribute("aria-invalid") == "true"
         lead(page, 4 * GIB)
@@ -69,9 +69,9 @@ def test_error_sentences(page: Page, base: str, folder: str) -> None:
 def test_pasted_config(page: Page, base: str, folder: str) -> None:
     """A pasted config.json gives the exact bytes for the lengths that follow."""
     page.goto(f"{base}{folder}kv-cache/")
-    page.check("[name=source][value=config]")
-    page.fill("[name=config]", "\ufeff" + config_text().replace("\n", "\r\n"))
-    page.fill("[name=tokens]", "8192, 4096x3")
+    page.check("#calc-kv [name=source][value=config]")
+    page.fill("#calc-kv [name=config]", "\ufeff" + config_text().replace("\n", "\r\n"))
+    page.fill("#calc-kv [name=tokens]", "8192, 4096x3")
 
     lead(page, 2 * 16 * 4 * 64 * 2 * (8192 + 3 * 4096))
 
@@ -80,19 +80,19 @@ def test_dropped_config(page: Page, base: str) -> None:
     """A chosen file chooses its source and stays on the machine."""
     page.goto(f"{base}kv-cache/")
     file = {"name": "config.json", "mimeType": "application/json"}
-    page.locator("[data-file=config] input[type=file]").set_input_files(
+    page.locator("#calc-kv [data-file=config] input[type=file]").set_input_files(
         {**file, "buffer": config_text().encode()}
     )
 
     lead(page, 2 * 16 * 4 * 64 * 2 * 8192 * 4)
-    expect(page.locator("[name=source][value=config]")).to_be_checked()
+    expect(page.locator("#calc-kv [name=source][value=config]")).to_be_checked()
 
 
 def test_model_from_the_list(page: Page, base: str) -> None:
     """A model of the list is computed and its source is named."""
     page.goto(f"{base}kv-cache/")
-    page.check("[name=source][value=model]")
-    page.select_option("[name=model]", "Qwen/Qwen3-0.6B")
+    page.check("#calc-kv [name=source][value=model]")
+    page.select_option("#calc-kv [name=model]", "Qwen/Qwen3-0.6B")
 
     lead(page, 2 * 28 * 8 * 128 * 2 * 8192 * 4)
     expect(page.locator(".cp-notes").first).to_contain_text("Qwen/Qwen3-0.6B")
@@ -104,17 +104,17 @@ def test_shared_address(visit: BrowserContext, base: str, folder: str) -> None:
     visit.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visit.new_page()
     page.goto(f"{base}{folder}kv-cache/")
-    page.check("[name=source][value=config]")
-    page.fill("[name=config]", config_text())
+    page.check("#calc-kv [name=source][value=config]")
+    page.fill("#calc-kv [name=config]", config_text())
     lead(page, 2 * 16 * 4 * 64 * 2 * 8192 * 4)
-    page.click("[data-do=share]")
+    page.click("#calc-kv [data-do=share]")
     link = page.evaluate("navigator.clipboard.readText()")
     other = visit.new_page()
     other.goto(link)
     lead(other, 2 * 16 * 4 * 64 * 2 * 8192 * 4)
 
     assert len(link) < 200
-    assert other.input_value("[name=stack]") == "16*full:4x64"
+    assert other.input_value("#calc-kv [name=stack]") == "16*full:4x64"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_hostile_address(page: Page, base: str, query: str, heard: Heard) -> Non
 def test_address_of_a_search_is_no_question(page: Page, base: str) -> None:
     """The theme's own parameters do not reach the calculator."""
     page.goto(f"{base}kv-cache/?h=layers&utm_source=x")
-    page.fill("[name=layers]", "16")
+    page.fill("#calc-kv [name=layers]", "16")
     lead(page, 2 * GIB)
 
     assert page.locator(".cp-error").first.is_hidden()
@@ -152,7 +152,7 @@ def test_late_answers_are_dropped(page: Page, base: str) -> None:
     """Of many edits in a row the last one stands."""
     page.goto(f"{base}kv-cache/")
     for layers in range(1, 41):
-        page.fill("[name=layers]", str(layers))
+        page.fill("#calc-kv [name=layers]", str(layers))
     lead(page, 5 * GIB)
     page.wait_for_timeout(300)
 
@@ -162,7 +162,7 @@ def test_late_answers_are_dropped(page: Page, base: str) -> None:
 def test_keyboard_only(page: Page, base: str) -> None:
     """Field, buttons and scrolling regions are reached and worked by the keyboard."""
     page.goto(f"{base}kv-cache/")
-    page.focus("[name=layers]")
+    page.focus("#calc-kv [name=layers]")
     page.keyboard.press("Control+A")
     page.keyboard.type("80")
     lead(page, 10 * GIB)
@@ -181,22 +181,22 @@ def test_keyboard_only(page: Page, base: str) -> None:
 def test_reset(page: Page, base: str) -> None:
     """Reset brings back the default form and answer."""
     page.goto(f"{base}kv-cache/")
-    page.fill("[name=layers]", "80")
+    page.fill("#calc-kv [name=layers]", "80")
     lead(page, 10 * GIB)
-    page.click("[data-do=reset]")
+    page.click("#calc-kv [data-do=reset]")
     lead(page, 4 * GIB)
 
-    assert page.input_value("[name=layers]") == "32"
+    assert page.input_value("#calc-kv [name=layers]") == "32"
 
 
 @pytest.mark.parametrize("style", ["json", "csv"])
 def test_download(page: Page, base: str, style: str) -> None:
     """JSON and CSV hold the exact figures of the answer."""
     page.goto(f"{base}kv-cache/")
-    page.fill("[name=layers]", "80")
+    page.fill("#calc-kv [name=layers]", "80")
     lead(page, 10 * GIB)
     with page.expect_download() as waiting:
-        page.click(f"[data-do={style}]")
+        page.click(f"#calc-kv [data-do={style}]")
     text = waiting.value.path().read_text()
 
     if style == "json":
@@ -224,7 +224,7 @@ def test_calculator_lives_after_instant_navigation(page: Page, base: str) -> Non
     page.goto(f"{base}latency/")
     page.click(".md-tabs a:has-text('KV cache')")
     page.wait_for_url(f"{base}kv-cache/")
-    page.fill("[name=layers]", "80")
+    page.fill("#calc-kv [name=layers]", "80")
 
     lead(page, 10 * GIB)
 
@@ -233,7 +233,7 @@ def test_offline_after_a_visit(context: BrowserContext, base: str) -> None:
     """A visited page can be read and computed without a network."""
     fresh = context.new_page()
     fresh.goto(f"{base}kv-cache/")
-    fresh.fill("[name=layers]", "80")
+    fresh.fill("#calc-kv [name=layers]", "80")
     lead(fresh, 10 * GIB)
     fresh.evaluate("navigator.serviceWorker.ready.then(() => true)")
     kept = "caches.open('critical-path-1').then(c => c.keys()).then(k => k.length)"
@@ -244,7 +244,7 @@ def test_offline_after_a_visit(context: BrowserContext, base: str) -> None:
     fresh.wait_for_timeout(1000)
     context.set_offline(True)
     fresh.goto(f"{base}kv-cache/")
-    fresh.fill("[name=layers]", "16")
+    fresh.fill("#calc-kv [name=layers]", "16")
 
     lead(fresh, 2 * GIB)
 
@@ -296,7 +296,7 @@ def test_failure_sentence(fresh: Page, base: str, folder: str, code: str) -> Non
     """Every failure of the runtime is a sentence beside the default answer, with a retry."""
     sabotage(fresh, code)
     fresh.goto(f"{base}{folder}kv-cache/")
-    fresh.fill("[name=layers]", "80")
+    fresh.fill("#calc-kv [name=layers]", "80")
     error = fresh.locator(".cp-error").first
     expect(error).to_contain_text(FAILURES[code][bool(folder)], timeout=SLOWEST_MS)
 
@@ -311,7 +311,7 @@ def test_blocked_webassembly(fresh: Page, base: str) -> None:
     page, folder = fresh, "zh/"
     page.route("**/*", forbid_wasm)
     page.goto(f"{base}{folder}kv-cache/")
-    page.fill("[name=layers]", "80")
+    page.fill("#calc-kv [name=layers]", "80")
 
     expect(page.locator(".cp-error").first).to_contain_text(
         FAILURES["blocked"][bool(folder)], timeout=SLOWEST_MS
@@ -333,11 +333,11 @@ def forbid_wasm(route: Route) -> None:
 def test_killed_worker(fresh: Page, base: str) -> None:
     """A worker that dies between two questions is named, and the retry starts another."""
     fresh.goto(f"{base}kv-cache/")
-    fresh.fill("[name=layers]", "80")
+    fresh.fill("#calc-kv [name=layers]", "80")
     lead(fresh, 10 * GIB)
     fresh.workers[-1].evaluate("setTimeout(() => { throw new Error('killed'); }, 0)")
     fresh.wait_for_timeout(300)
-    fresh.fill("[name=layers]", "16")
+    fresh.fill("#calc-kv [name=layers]", "16")
 
     lead(fresh, 2 * GIB)
 
@@ -346,10 +346,10 @@ def test_killed_worker(fresh: Page, base: str) -> None:
 def test_silent_worker(fresh: Page, base: str) -> None:
     """A worker that is gone without a word is given up, and the retry starts another."""
     fresh.goto(f"{base}kv-cache/")
-    fresh.fill("[name=layers]", "80")
+    fresh.fill("#calc-kv [name=layers]", "80")
     lead(fresh, 10 * GIB)
     fresh.workers[-1].evaluate("self.close()")
-    fresh.fill("[name=layers]", "16")
+    fresh.fill("#calc-kv [name=layers]", "16")
     error = fresh.locator(".cp-error").first
     expect(error).to_contain_text("in time", timeout=3 * SLOWEST_MS)
     error.locator("button").click()
