@@ -36,6 +36,7 @@ class Row:
     cold: Number | None
     kind: str
     artefact: str
+    model: str | None = None
 
 
 def row(record: Mapping[str, Any]) -> Row:
@@ -63,7 +64,15 @@ def row(record: Mapping[str, Any]) -> Row:
         cold=measurement.figure("first_call").value,
         kind=record["kind"],
         artefact=record["identity"]["original_sha256"],
+        model=model_of(measurement),
     )
+
+
+def model_of(measurement: Measurement) -> str | None:
+    """The model's name; random weights never go without saying so."""
+    name = measurement.label("model").value
+    marked = any(note.code == "random_weights" for note in measurement.notes)
+    return f"{name}, timing only, random weights" if marked else name
 
 
 def main_quantity(measurement: Measurement) -> str:
@@ -104,6 +113,7 @@ def text_table(rows: Sequence[Row]) -> str:
     head = (
         "measurement",
         "what",
+        "model",
         "n",
         "p50 ms [95 %]",
         "p95 ms [95 %]",
@@ -127,6 +137,7 @@ def cells(one: Row) -> tuple[str, ...]:
     return (
         one.id,
         one.name,
+        one.model or "-",
         shown(one.n),
         f"{shown(one.p50)} {bounds(one.p50_span)}".strip(),
         f"{shown(one.p95)} {bounds(one.p95_span)}".strip(),

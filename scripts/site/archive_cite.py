@@ -7,7 +7,7 @@ from typing import Any, Final
 from calculators.show.labels import Labels, Language
 from scripts.site.archive_conditions import lines
 from scripts.site.archive_records import Entry
-from scripts.site.archive_words import title
+from scripts.site.archive_words import remark, title
 
 NAME: Final = "Critical Path"
 LICENCE: Final = "https://www.apache.org/licenses/LICENSE-2.0"
@@ -28,7 +28,7 @@ def text(entry: Entry, labels: Labels, url: str) -> str:
             "url": url,
         },
     )
-    source = entry.given.get("source")
+    source = remark(str(entry.given.get("source") or ""), labels)
     if entry.kind != "published_elsewhere" or not source:
         return cited
     return f"{labels.text('cite.elsewhere', {'source': source})} {cited}"

@@ -8,7 +8,7 @@ from typing import Any
 from calculators.show.blocks import Message
 from calculators.show.labels import Labels
 from scripts.site.archive_records import Entry
-from scripts.site.archive_words import absence, boundary, rule_name
+from scripts.site.archive_words import absence, boundary, model_name, remark, rule_name
 
 # What is asked of every measurement, in reading order; a silent record says so in its line.
 ASKED = (
@@ -52,9 +52,9 @@ def stated(entry: Entry, labels: Labels) -> Iterator[Line]:
     silent = labels.text("reason.not_stated")
     yield "kind", labels.text(f"kind.{entry.kind}")
     if given.get("source"):
-        yield "source", str(given["source"])
+        yield "source", remark(str(given["source"]), labels)
     yield "boundary", boundary(entry, labels) or silent
-    yield "model", entry.model or silent
+    yield "model", model_name(entry, labels) or silent
     values = flat(given)
     for key in ASKED:
         yield key, words_of(key, values.pop(key, None), labels) or silent

@@ -1,13 +1,15 @@
 """The fence ``measurements``: a table, the index, or a part of one measurement's page.
 
 Its lines are ``key = value``. Which rows: ``ids = a, b``, or any of ``artefact`` (the beginning of
-its hash), ``kind``, ``boundary`` and ``format``. What: ``show = table | index`` or a part of a page
-(``summary, conditions, samples, cold, failures, intervals, figures, files``). For tables:
+its hash), ``kind``, ``boundary``, ``model`` and ``format``. What: ``show = table | index`` or a
+part of a page (``summary, conditions, samples, cold, failures, intervals, figures, files``). For
+tables:
 ``provenance = rows`` gives every row its origin, without which rows of several artefacts are
 refused; ``order = p50`` is refused where intervals allow no order.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from typing import Final
 
 from calculators.form.errors import ParameterError
@@ -21,10 +23,20 @@ from scripts.site.archive_inventory import files_html
 from scripts.site.archive_links import here
 from scripts.site.archive_records import Entry, shelf
 from scripts.site.archive_table import Table, conditions_html, ordered
-from scripts.site.archive_words import amount, words
+from scripts.site.archive_words import amount, title, words
 from scripts.site.drawings import draw_plots
 
-OPTIONS: Final = ("ids", "artefact", "kind", "boundary", "format", "show", "provenance", "order")
+OPTIONS: Final = (
+    "ids",
+    "artefact",
+    "kind",
+    "boundary",
+    "model",
+    "format",
+    "show",
+    "provenance",
+    "order",
+)
 PROVENANCE: Final = {"below": False, "rows": True}
 
 type Part = Callable[[Entry, Labels], str]
@@ -52,7 +64,8 @@ def measured_html(source: str, lang: Language) -> str:
     if figure.value is None:
         raise LookupError(f"{name} states no {source.partition(' ')[2]}")
     shown = amount(figure, figure.value, labels)
-    return f'<a class="cp-measured" href="{here(entry.page_path)}">{shown}</a>'
+    of = escape(title(entry, labels), quote=True)
+    return f'<a class="cp-measured" href="{here(entry.page_path)}" title="{of}">{shown}</a>'
 
 
 def options(source: str) -> dict[str, str]:
@@ -80,7 +93,12 @@ def chosen(asked: Mapping[str, str], entries: Mapping[str, Entry]) -> tuple[Entr
 
 def matches(entry: Entry, asked: Mapping[str, str]) -> bool:
     """Whether an entry is what a query asks for."""
-    facts = {"kind": entry.kind, "boundary": entry.boundary, "format": entry.record["format"]}
+    facts = {
+        "kind": entry.kind,
+        "boundary": entry.boundary,
+        "model": entry.model,
+        "format": entry.record["format"],
+    }
     artefact = entry.record["identity"]["original_sha256"].startswith(asked.get("artefact", ""))
     return artefact and all(facts[key] == asked[key] for key in facts if key in asked)
 

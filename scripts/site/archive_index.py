@@ -13,8 +13,8 @@ from calculators.show.labels import Labels
 from scripts.archive.tabulate import require_provenance
 from scripts.site.archive_links import here
 from scripts.site.archive_records import Entry
-from scripts.site.archive_table import Table, short_hash
-from scripts.site.archive_words import boundary, subject
+from scripts.site.archive_table import Table, seen, short_hash
+from scripts.site.archive_words import boundary, model_name, subject
 
 KINDS: Final = ("measured_here", "published_elsewhere", "imported")
 COLUMNS: Final = ("measurement", "kind", "p50", "cold", "added", "artefact")
@@ -83,7 +83,8 @@ def line(entry: Entry, labels: Labels) -> str:
     honest = Table(entries=(entry,), labels=labels)
     bound = boundary(entry, labels)
     name = subject(entry, labels)
-    model = f"<small>{escape(entry.model)}</small>" if entry.model and bound != entry.model else ""
+    named = model_name(entry, labels)
+    model = f"<small>{escape(named)}</small>" if named and bound != named else ""
     cells = (
         escape(labels.text(f"kind.{entry.kind}")),
         honest.cell(entry, "p50"),
@@ -92,7 +93,9 @@ def line(entry: Entry, labels: Labels) -> str:
         f'<code class="cp-hash">{short_hash(entry)}</code>',
     )
     marked = f"<small>{escape(labels.text('cell.superseded'))}</small>" * bool(entry.superseded_by)
-    link = f'<a href="{here(entry.page_path)}">{escape(name)}</a>{model}{marked}'
+    link = (
+        f'<a href="{here(entry.page_path)}">{escape(name)}</a>{seen(entry, labels)}{model}{marked}'
+    )
     return (
         f'<tr data-kind="{entry.kind}"><th scope="row">{link}</th>'
         f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from calculators.show.labels import Labels, Language
 from scripts.site.archive_cite import bibtex, dataset, page_url, text
 from scripts.site.archive_records import Entry
-from scripts.site.archive_words import in_markdown, subject, title, words
+from scripts.site.archive_words import in_markdown, remark, subject, title, words
 
 # Sections by the anchor that they keep for ever, which is also the part that the fence shows.
 SECTIONS = (
@@ -75,7 +75,7 @@ def remarks(entry: Entry, labels: Labels) -> Iterator[str]:
     """What the person who kept the record wrote into it, word for word."""
     found = entry.given.get("remarks")
     if isinstance(found, list) and found:
-        items = "\n".join(f"- {in_markdown(str(item))}" for item in found)
+        items = "\n".join(f"- {in_markdown(remark(str(item), labels))}" for item in found)
         yield f"## {labels.text('page.remarks')} {{#remarks}}\n\n{items}"
 
 

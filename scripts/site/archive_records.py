@@ -49,6 +49,17 @@ class Entry:
         return self.measurement.label("model").value
 
     @property
+    def timing_only(self) -> bool:
+        """Whether the weights were random, so that nothing but the times means anything."""
+        return any(note.code == "random_weights" for note in self.measurement.notes)
+
+    @property
+    def seen_tokens(self) -> int | None:
+        """How much of a longer prompt the encoder saw; None when it saw all of it."""
+        cut = (n.data["encoded"] for n in self.measurement.notes if n.code == "prompt_cut")
+        return next(cut, None)
+
+    @property
     def prompt_tokens(self) -> int | float | None:
         """The length of the prompt."""
         return self.measurement.figure("input_tokens", "total").value

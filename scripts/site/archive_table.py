@@ -22,7 +22,16 @@ from scripts.archive.tabulate import may_rank, require_provenance
 from scripts.site.archive_conditions import shared
 from scripts.site.archive_links import here
 from scripts.site.archive_records import Entry
-from scripts.site.archive_words import amount, amount_text, boundary, rule_name, subject, what
+from scripts.site.archive_words import (
+    amount,
+    amount_text,
+    boundary,
+    model_name,
+    moment,
+    rule_name,
+    title,
+    what,
+)
 
 P95 = Fraction(19, 20)
 HASH_DIGITS = 12
@@ -99,7 +108,8 @@ class Table:
 
     def first(self, entry: Entry, text: str) -> str:
         """The cell that heads a row: the link and, where rows differ in it, the origin."""
-        return self.link(entry, text) + (self.origin(entry) if self.origin_per_row else "")
+        name = self.link(entry, text) + seen(entry, self.labels)
+        return name + (self.origin(entry) if self.origin_per_row else "")
 
     def link(self, entry: Entry, text: str) -> str:
         """The way to the measurement's own page."""
@@ -108,8 +118,8 @@ class Table:
             marked = small(self.labels.text("cell.superseded"))
         if not self.linked:
             return escape(text) + marked
-        title = escape(subject(entry, self.labels), quote=True)
-        return f'<a href="{here(entry.page_path)}" title="{title}">{escape(text)}</a>{marked}'
+        name = escape(title(entry, self.labels), quote=True)
+        return f'<a href="{here(entry.page_path)}" title="{name}">{escape(text)}</a>{marked}'
 
     def value(self, entry: Entry, value: Number | None) -> str:
         """A latency in the unit of the row's quantity."""
@@ -162,9 +172,15 @@ class Table:
         used = device.get("used") if isinstance(device, dict) else device
         checkpoint = entry.given.get("checkpoint")
         name = checkpoint.get("model") if isinstance(checkpoint, dict) else checkpoint
+        other = None if name == entry.model else name
         facts = [
             self.labels.text(f"kind.{entry.kind}"),
-            *dict.fromkeys(filter(None, (entry.model, name, entry.given.get("dtype"), used))),
+            *dict.fromkeys(
+                filter(
+                    None, (model_name(entry, self.labels), other, entry.given.get("dtype"), used)
+                )
+            ),
+            *filter(None, [moment(entry)]),
         ]
         return small(", ".join(str(fact) for fact in facts)) + small(short_hash(entry))
 
@@ -174,6 +190,10 @@ class Table:
         quantiles = [e for e in self.entries if e.row.p50 is not None]
         for why in filter(None, dict.fromkeys(e.record["samples_absent"] for e in quantiles)):
             yield Message("note.no_intervals", {"why": Message(f"samples.{why}")})
+        if any(e.timing_only for e in self.entries):
+            yield Message("warning.random_weights")
+        for count in sorted({e.seen_tokens for e in self.entries if e.seen_tokens is not None}):
+            yield Message("note.cut", {"count": f"{count:,}"})
         if any(r.cold is not None for r in rows):
             yield Message("note.first_call")
         if any(r.p95_span.low is not None and r.p95_span.high is None for r in rows):
@@ -200,6 +220,12 @@ def ordered(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     if not may_rank([entry.row for entry in entries]):
         raise ParameterError("order", "no_ranking", rows=len(entries))
     return tuple(sorted(entries, key=lambda entry: entry.row.p50 or 0))
+
+
+def seen(entry: Entry, labels: Labels) -> str:
+    """How much of its prompt the encoder saw, where that is not all of it."""
+    count = entry.seen_tokens
+    return "" if count is None else small(labels.text("cell.seen", {"count": f"{count:,}"}))
 
 
 def bare(shown: str) -> str:

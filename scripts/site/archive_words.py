@@ -52,10 +52,38 @@ def subject(entry: Entry, labels: Labels) -> str:
 
 
 def title(entry: Entry, labels: Labels) -> str:
-    """The heading of the page: what, how often, which model."""
-    if entry.model is None or entry.model == entry.row.name:
-        return subject(entry, labels)
-    return labels.text("subject.model", {"what": subject(entry, labels), "model": entry.model})
+    """The heading of the page: what, how often, which model, and when we ran it."""
+    plain, model = subject(entry, labels), model_name(entry, labels)
+    if model is not None and entry.model != entry.row.name:
+        plain = labels.text("subject.model", {"what": plain, "model": model})
+    run = moment(entry)
+    return plain if run is None else labels.text("subject.run", {"what": plain, "date": run})
+
+
+def model_name(entry: Entry, labels: Labels) -> str | None:
+    """The model as the file names it; random weights never go without saying so."""
+    if entry.model is None or not entry.timing_only:
+        return entry.model
+    return labels.text("subject.timing_only", {"model": entry.model})
+
+
+def moment(entry: Entry) -> str | None:
+    """When a run of ours began, to the minute: two runs alike in all else differ in it."""
+    date = entry.given.get("date")
+    if entry.kind != "measured_here" or not isinstance(date, str):
+        return None
+    return date[:16].replace("T", " ")
+
+
+def remark(text: str, labels: Labels) -> str:
+    """A remark that records keep in English, in the reader's language where it is worded.
+
+    A wording belongs to one remark, character by character; another one stays as it is.
+    """
+    texts = words("en").texts
+    keys = (key for key, wording in texts.items() if wording == text and key.startswith("remark."))
+    key = next(keys, None)
+    return text if key is None else labels.text(key)
 
 
 def rule_name(entry: Entry, labels: Labels) -> str:

@@ -15,7 +15,7 @@ from scripts.site.archive_cite import bibtex, dataset, in_tex, page_url
 from scripts.site.archive_files import ArchiveDamagedError, added, copies, require_whole
 from scripts.site.archive_links import resolved
 from scripts.site.archive_records import shelf
-from scripts.site.archive_words import title, words
+from scripts.site.archive_words import remark, title, words
 
 HOME = "https://example.org/guides/"
 PUBLISHED = ("f744fc8f6c1e13a1", "c2b46f3d199c3648", "48018cc82f07ad00")
@@ -310,6 +310,50 @@ def test_titles_are_told_apart():
         names = [title(entry, words(lang)) for entry in shelf().values()]
 
         assert sorted(set(names)) == sorted(names)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_random_weights_are_marked_wherever_they_are_named(archive, lang):
+    """Titles, pages, tables with and without origin, index, feed and index.json all say so."""
+    labels = words(lang)
+    mark = labels.text("subject.timing_only", {"model": "m_1"})
+    [name, _] = runs(archive)
+    files = {one.path: one.text for one in added(second=False, root=HOME, archive=archive.root)}
+    listed = archive_fence.measurements_html("show = index", lang)
+    rows = archive_fence.measurements_html(f"ids = {name}\nprovenance = rows", lang)
+
+    assert mark in title(shelf(archive.root)[name], labels)
+    assert len(shelf(archive.root)) * 3 == listed.count(mark)
+    assert mark in rows.partition("</table>")[0]
+    assert mark in archive_fence.measurements_html(f"ids = {name}\nshow = conditions", lang)
+    assert labels.text("warning.random_weights") in text_of(
+        archive_fence.measurements_html(f"ids = {name}", lang)
+    )
+    assert all(
+        item["timing_only"] for item in json.loads(files["measurements/index.json"])["items"]
+    )
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_prompt_cut_by_the_encoder_says_so_beside_its_length(lang):
+    """The 1,024-token rows of the default encoder state that it saw 512 tokens; others do not."""
+    source = "kind = measured_here\nmodel = all-minilm-l6-v2\nprovenance = rows"
+    html = archive_fence.measurements_html(source, lang)
+    seen = words(lang).text("cell.seen", {"count": "512"})
+    long = [e for e in shelf().values() if e.seen_tokens is not None]
+
+    assert {1024} == {entry.prompt_tokens for entry in long}
+    assert len(long) == html.count(f"<small>{seen}</small>")
+
+
+def test_remarks_have_both_languages():
+    """Every remark and source of a record of ours is worded in Chinese, by its exact text."""
+    kept = {str(text) for e in shelf().values() for text in e.given.get("remarks") or []}
+    kept |= {str(e.given["source"]) for e in shelf().values() if e.given.get("source")}
+
+    assert kept
+    assert [] == [text for text in kept if remark(text, words("zh")) == text]
+    assert "as it is" == remark("as it is", words("zh"))
 
 
 def test_wording_is_whole():

@@ -47,7 +47,22 @@ def run(node: Mapping[str, Any], index: int, report: Mapping[str, Any]) -> Measu
     sheet.compute()
     sheet.label("name", f"{node.get('boundary')} {node.get('prompt_tokens')} tokens")
     sheet.boundary = str(sheet.take("boundary"))
-    return described(sheet, report, {"characters": sheet.node.get("characters")})
+    encoded = sheet.take("encoded_tokens")
+    cut(sheet, encoded)
+    more = {"characters": node.get("characters"), "encoded_tokens": encoded}
+    return described(sheet, report, {name: whole(value) for name, value in more.items()})
+
+
+def cut(sheet: Sheet, encoded: Any) -> None:
+    """Note a prompt of which the encoder saw only a part: its time is not that of its length."""
+    asked = sheet.value("input_tokens", "total")
+    if whole(encoded) is not None and asked is not None and encoded < asked:
+        sheet.note("prompt_cut", encoded=encoded, prompt=asked)
+
+
+def whole(raw: Any) -> int | None:
+    """A whole number that the file states, else None."""
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None
 
 
 def one_off(name: str, value: Any, index: int, report: Mapping[str, Any]) -> Measurement:
