@@ -16,7 +16,7 @@ from calculators.form.errors import ParameterError
 from calculators.latency.comparability import Comparability, comparability
 from calculators.latency.compare import mann_whitney, ratio_of_medians
 from calculators.measurements.record import Measurement
-from calculators.measurements.result_file import LONGEST, SUFFIXES, in_field, quantity
+from calculators.measurements.result_file import LONGEST, SUFFIXES, in_field, name_of, quantity
 from calculators.show.blocks import Block, Message, Notes, Number, Numbers, Result, Table
 from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
@@ -125,7 +125,7 @@ def both(first: Measurement, second: Measurement) -> Iterator[tuple[Any, ...]]:
         other = second.figure(figure.quantity, figure.stat)
         if figure.value is not None and other.value is not None:
             yield (
-                Message(f"quantity.{figure.quantity}"),
+                name_of(figure.quantity, figure.source),
                 figure.stat or "",
                 quantity(figure),
                 quantity(other),

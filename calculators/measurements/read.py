@@ -15,6 +15,7 @@ from calculators.measurements.formats import (
     action_benchmark,
     aiperf_jsonl,
     asv,
+    bench,
     bencher,
     companions,
     genai_csv,
@@ -49,6 +50,7 @@ from calculators.measurements.source import Source, open_text, open_value
 FORMATS: Final[tuple[ModuleType, ...]] = (
     router_latency,
     published_table,
+    bench,
     mlperf_detail,
     mlperf_summary,
     action_benchmark,

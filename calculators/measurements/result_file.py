@@ -21,6 +21,7 @@ SUFFIXES = (".json", ".jsonl", ".csv", ".txt", ".js")
 LONGEST = 200_000_000
 MOST_SHOWN = 20  # measurements; a file with more is listed up to here
 UNITS = {"ms": "ms", "s": "s", "tokens_per_s": "tokens_per_s", "requests_per_s": "requests_per_s"}
+OWN = "own_"  # begins the quantities that a file names itself
 ASKED = ("model", "device", "server_version", "tool_version", "date", "command")
 
 
@@ -80,7 +81,7 @@ def figures(measurement: Measurement) -> TableBlock:
     """Every figure with its source."""
     rows = tuple(
         (
-            Message(f"quantity.{figure.quantity}"),
+            name_of(figure.quantity, figure.source),
             figure.stat or "",
             value(figure),
             figure.source,
@@ -94,6 +95,11 @@ def figures(measurement: Measurement) -> TableBlock:
         columns=("quantity", "stat", "value", "source", "source_unit", "computed"),
         rows=rows,
     )
+
+
+def name_of(quantity: str, source: str) -> Cell:
+    """A quantity's name; one that the file made up itself keeps the file's words."""
+    return source if quantity.startswith(OWN) else Message(f"quantity.{quantity}")
 
 
 def value(figure: Figure) -> Cell:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from calculators.measurements.result_file import name_of
 from calculators.show.labels import Labels, Language
 from scripts.site.archive_conditions import lines
 from scripts.site.archive_records import Entry
@@ -105,7 +106,7 @@ def variables(entry: Entry, labels: Labels) -> Iterator[dict[str, Any]]:
     """Every figure with a value."""
     for figure in entry.measurement.figures:
         if figure.value is not None:
-            name = labels.text(f"quantity.{figure.quantity}")
+            name = labels.plain(name_of(figure.quantity, figure.source))
             unit = {"unitText": figure.unit} if figure.unit else {}
             yield {
                 "@type": "PropertyValue",

@@ -13,6 +13,7 @@ from html import escape
 from typing import Final
 
 from calculators.form.errors import ParameterError
+from calculators.measurements import result_file
 from calculators.show.blocks import Block
 from calculators.show.html import block_html
 from calculators.show.labels import Labels, Language
@@ -118,7 +119,9 @@ def table_html(entries: tuple[Entry, ...], asked: Mapping[str, str], labels: Lab
 
 
 def summary(entry: Entry, labels: Labels) -> str:
-    """The measurement as one honest row."""
+    """The measurement as one honest row, or all its figures where it is about no single latency."""
+    if entry.row.p50 is None and entry.row.cold is None:
+        return of_blocks([result_file.figures(entry.measurement)], labels)
     return Table(entries=(entry,), labels=labels, linked=False).html()
 
 

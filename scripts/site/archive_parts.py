@@ -141,7 +141,7 @@ def bound(series: Samples, share: Fraction) -> tuple[Cell, ...]:
         chance = Quantity(100 * above_maximum(n, share), "percent", 1)
         upper = Message("bound.above", {"chance": chance})
     return (
-        Message(f"quantity.{series.quantity}"),
+        result_file.name_of(series.quantity, series.source),
         Quantity(100 * share, "percent"),
         none if found.lower is None else value(series, ordered[found.lower - 1]),
         upper if found.upper is None else value(series, ordered[found.upper - 1]),

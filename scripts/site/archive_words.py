@@ -35,6 +35,8 @@ def boundary(entry: Entry, labels: Labels) -> str | None:
 
 def what(entry: Entry, labels: Labels) -> str:
     """What was timed: boundary and prompt length, else the name that the file gives."""
+    if entry.record["format"] == "bench":
+        return labels.text("subject.bench", {"name": entry.row.name})
     bound, tokens = boundary(entry, labels), entry.prompt_tokens
     if tokens is not None:
         count = {"count": f"{tokens:,}"}

@@ -10,6 +10,7 @@ from pymdownx.superfences import SuperFencesException
 from calculators.form.errors import ParameterError
 from calculators.show.labels import LANGUAGES
 from scripts.archive.store import ROOT, Addition, Archive, add
+from scripts.bench.report import document, start
 from scripts.site import archive_fence, archive_files, fences
 from scripts.site.archive_cite import bibtex, dataset, in_tex, page_url
 from scripts.site.archive_files import ArchiveDamagedError, added, copies, require_whole
@@ -344,6 +345,26 @@ def test_a_prompt_cut_by_the_encoder_says_so_beside_its_length(lang):
 
     assert {1024} == {entry.prompt_tokens for entry in long}
     assert len(long) == html.count(f"<small>{seen}</small>")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_bench_has_a_page_too(tmp_path, monkeypatch, lang):
+    """A file of our benches gives one page a bench with every figure under its own name."""
+    figures = [("edit to answer, p50 of 2", 1.5, "ms", [1.0, 2.0]), ("stock / ours", 1.75, "times")]
+    path, archive = tmp_path / "bench.json", Archive(root=tmp_path / "archive")
+    path.write_text(json.dumps(document({"site": ("The wait.", figures)}, start(), ["site"])))
+    [name] = add(archive, Addition(path=path, kind="measured_here"))
+    monkeypatch.setattr(archive_fence, "ROOT", archive.root)
+    monkeypatch.setattr(archive_fence, "draw_plots", lambda html: html)
+    [markdown] = pages(archive.root, second=lang == "zh").values()
+    shown = [
+        archive_fence.measurements_html(source, lang)
+        for source in re.findall(r"```measurements\n(.*?)```", markdown, re.DOTALL)
+    ]
+
+    assert words(lang).text("subject.bench", {"name": "site"}) in markdown
+    assert "stock / ours" in text_of(shown[0])
+    assert f"here:/measurements/{name}/" in archive_fence.measurements_html("show = index", lang)
 
 
 def test_remarks_have_both_languages():
