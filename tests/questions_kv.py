@@ -116,6 +116,26 @@ HIDDEN = [
     hidden(WINDOWS, f"{LLAMA_HEAD}\nn_seq_max = 4\nkv_unified = true", {"swa_full": True},
            ctx_size=4096, engine="llamacpp"),
 ]  # fmt: skip
+
+
+def pasted(text):
+    """A question to the workbench about a config's text."""
+    return "kv", {"source": "config", "config": text}
+
+
+CONFIGS = [
+    pasted("\ufffdPNG\r\n\x1a\n\x00"),
+    pasted('{"num_hidden_layers": 4, "num_hidden_layers": 5}'),
+    pasted(LLAMA_TEXT.replace("8", '"8"')),
+    *(
+        pasted(LLAMA_TEXT.replace("{", '{"' + key + '": ' + value + ", "))
+        for key, value in (
+            ("use_sliding_window", '"false"'), ("model_type", "4"), ("layer_types", '"full"'),
+            ("text_config", "[1]"), ("per_layer_config", '{"first": {}}'),
+            ("block_configs", "[1]"), ("block_configs", "[{}]"), ("indexer_types", "[]"),
+        )
+    ),
+]  # fmt: skip
 WORKBENCH = [
     ("kv", {"source": "stack", "stack": EVERY, "tokens": "100"}),
     ("kv", {"source": "stack", "stack": "full:4x192-128", "dtype": "q8_0", "tokens": "100, 5"}),
@@ -202,4 +222,4 @@ LENGTHS = [
     lengths("1x3", risk_percent="200"),
 ]
 COMPARE = [("kv-compare", {"engine": name}) for name in ("all", "vllm", "sglang", "none of them")]
-KV_QUESTIONS = [*WORKBENCH, *ENGINE, *LOG, *HIDDEN, *LENGTHS, *COMPARE]
+KV_QUESTIONS = [*CONFIGS, *WORKBENCH, *ENGINE, *LOG, *HIDDEN, *LENGTHS, *COMPARE]

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from calculators.form.errors import ParameterError
+from calculators.form.errors import ParameterError, excerpt
+from calculators.form.numbers import WHOLE
 from calculators.kv.attention import HEAD_DIM as HEAD_WIDTHS
 from calculators.kv.attention import KV_HEADS, attention, head_dim, heads_of, overlay
 from calculators.kv.config_text import parse_config
 from calculators.kv.defaults import HEAD_DIM, NESTED
 from calculators.kv.dtypes import dtype
-from calculators.kv.facts import FIELD, Facts
+from calculators.kv.facts import FIELD, Facts, missing, wrong_type
 from calculators.kv.families import (
     TWO_ATTENTIONS,
     crosses,
@@ -34,7 +35,13 @@ from calculators.kv.layers import (
     SlidingAttention,
     Stack,
 )
-from calculators.kv.patterns import ALL_SLIDING, Kind, check_count, kinds_of
+from calculators.kv.patterns import (
+    ALL_SLIDING,
+    Kind,
+    check_count,
+    check_long_enough,
+    kinds_of,
+)
 from calculators.kv.states import state
 
 DRAFT_LAYERS = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules")
@@ -43,6 +50,7 @@ LISTS = (
 )  # fmt: skip
 POSITIONS = ("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length")
 LONGEST_CONTEXT = 10**12  # tokens
+LONGEST_LAYER_NUMBER = 8  # characters
 PADDED_INPUTS = {"whisper"}  # every input is padded to the encoder's full length
 SAYS_KV_HEADS = (
     *KV_HEADS, "multi_query", "attention_head_type", "attn_config", "block_configs",
@@ -148,20 +156,27 @@ def per_layer(decoder: Facts, layers: int) -> dict[int, Facts]:
     """The facts of layers that state their own: an object by layer number, or a list of heads."""
     own: dict[int, Facts] = {}
     changes = decoder.child("per_layer_config")
-    for name, values in (changes.tree if changes is not None else {}).items():
-        if name.isdigit() and len(name) <= len(str(layers)) + 1 and isinstance(values, dict):
-            own[int(name)] = overlay(decoder, values, f"{changes.path}{name}" if changes else name)
+    for name in changes.tree if changes is not None else ():
+        if changes is not None and (values := changes.child(name)) is not None:
+            path = f"{changes.path}{name}"
+            own[layer_number(path, name)] = overlay(decoder, values.tree, path)
     for name in ("num_key_value_heads", "num_kv_heads", "num_key_value_heads_per_layer"):
-        heads = decoder.wholes(name)
-        if heads is None:
+        if not decoder.holds(list, name):  # else one number for all layers
             continue
-        if len(heads) < layers:
-            raise ParameterError(FIELD, "layers_differ", key=name, count=len(heads), layers=layers)
+        heads = decoder.wholes(name) or []
+        check_long_enough(name, heads, layers)
         for index, count in enumerate(heads[:layers]):
             own[index] = Facts(
                 {**decoder.tree, "num_key_value_heads": count}, decoder.path, decoder
             )
     return own
+
+
+def layer_number(path: str, name: str) -> int:
+    """``"03" → 3``; the keys of ``per_layer_config`` are layers."""
+    if not WHOLE.fullmatch(name) or len(name) > LONGEST_LAYER_NUMBER:
+        raise ParameterError(FIELD, "bad_value", key=path, text=excerpt(name))
+    return int(name)
 
 
 def layer_of(facts: Facts, kind: Kind, model_type: str) -> Layer:
@@ -177,9 +192,12 @@ def layer_of(facts: Facts, kind: Kind, model_type: str) -> Layer:
 
 def searched_layer(decoder: Facts, index: int, block: object) -> Layer:
     """One layer of a network found by search (``block_configs`` of DeciLM and Nemotron)."""
-    if not isinstance(block, dict) or not isinstance(block.get("attention"), dict):
-        raise ParameterError(FIELD, "bad_value", key=f"block_configs[{index}]", text="")
-    facts = Facts(block["attention"], f"block_configs[{index}].attention.", decoder)
+    path = f"block_configs[{index}]"
+    if not isinstance(block, dict):
+        raise wrong_type(path, "object", block)
+    facts = Facts(block, f"{path}.", decoder).child("attention")
+    if facts is None:
+        raise missing(f"{path}.", "attention")
     if facts.flag("no_op") or facts.flag("replace_with_linear"):
         return ()
     heads = facts.whole("num_key_value_heads")
@@ -196,6 +214,7 @@ def indexed(decoder: Facts, layers: list[Layer]) -> list[Layer]:
     """Layers with index keys where only some own them."""
     kinds = decoder.items("indexer_types")
     if kinds is not None:
+        check_long_enough("indexer_types", kinds, len(layers))
         return [
             layer if kind == "full" else without_index(layer)
             for layer, kind in zip(layers, kinds, strict=False)
@@ -205,6 +224,7 @@ def indexed(decoder: Facts, layers: list[Layer]) -> list[Layer]:
         return layers
     keys = IndexKeys(width=sparse.need("sparse_index_dim"))
     used = sparse.wholes("sparse_attention_freq") or [1] * len(layers)
+    check_long_enough(f"{sparse.path}sparse_attention_freq", used, len(layers))
     return [(*layer, keys) if flag else layer for layer, flag in zip(layers, used, strict=False)]
 
 
@@ -250,10 +270,12 @@ def model_dtype(facts: Facts, decoder: Facts) -> str | None:
 def cache_dtype(facts: Facts, decoder: Facts) -> str | None:
     """The cache's type where the quantisation block names one; weights' types say nothing."""
     for place in (facts, decoder):
-        block = place.child("quantization_config", "quantization")
+        block = place.child("quantization_config")
+        if block is None and place.holds(dict, "quantization"):
+            block = place.child("quantization")
         if block is None:
             continue
-        scheme = block.child("kv_cache_scheme")
+        scheme = block.child("kv_cache_scheme") if block.holds(dict, "kv_cache_scheme") else None
         if scheme is not None:
             return {8: "fp8", 4: "nvfp4"}.get(scheme.whole("num_bits") or 0)
         stated = block.text("kv_cache_quant_algo", "kv_cache_scheme", "kv_cache_dtype")

@@ -1,11 +1,11 @@
 """Typed look-ups in a config, which remember what was read and refuse what cannot be used."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from calculators.form.errors import ParameterError, excerpt
-from calculators.form.numbers import WHOLE
 from calculators.kv.notation import MOST_ELEMENTS
 
 FIELD = "config"
@@ -41,7 +41,7 @@ class Facts:
         return self.path + names[0], None
 
     def whole(self, *names: str, least: int = 1, most: int = MOST_ELEMENTS) -> int | None:
-        """A whole number, also where it is written ``"32"`` or ``32.0``."""
+        """A whole number, also where it is written ``32.0``; a text is none."""
         path, value = self.value(*names)
         return None if value is None else whole(path, value, least, most)
 
@@ -53,48 +53,54 @@ class Facts:
         return found
 
     def flag(self, *names: str) -> bool | None:
-        """True or false; None where the config does not say."""
+        """True or false (or 1 and 0); None where the config does not say."""
         path, value = self.value(*names)
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, int | str) and str(value).lower() in {"0", "1", "true", "false"}:
-            return str(value).lower() in {"1", "true"}
-        raise ParameterError(FIELD, "bad_value", key=path, text=excerpt(str(value)))
+        if value in (0, 1):
+            return bool(value)
+        raise wrong_type(path, "flag", value)
 
     def text(self, *names: str) -> str | None:
         """A text, such as ``model_type``."""
         path, value = self.value(*names)
         if value is None or isinstance(value, str):
             return value
-        raise ParameterError(FIELD, "bad_value", key=path, text=excerpt(str(value)))
+        raise wrong_type(path, "text", value)
 
     def items(self, *names: str) -> list[Any] | None:
         """A list; what it holds is checked where it is used."""
         path, value = self.value(*names)
-        if not isinstance(value, list):
+        if value is None:
             return None
+        if not isinstance(value, list):
+            raise wrong_type(path, "list", value)
         self.read[path] = value
         return value
 
     def wholes(self, *names: str, least: int = 0) -> list[int] | None:
         """A list of whole numbers."""
-        path, values = self.value(*names)
-        if not isinstance(values, list):
+        values = self.items(*names)
+        if values is None:
             return None
-        self.read[path] = values
+        path, _ = self.value(*names)
         return [
             whole(f"{path}[{index}]", value, least, MOST_ELEMENTS)
             for index, value in enumerate(values)
         ]
 
-    def child(self, *names: str) -> "Facts | None":
-        """The object of the first name that holds one."""
-        for name in names:
-            self.asked.add(self.path + name)
-            value = self.tree.get(name)
-            if isinstance(value, dict):
-                return Facts(value, f"{self.path}{name}.", self)
-        return None
+    def child(self, name: str) -> "Facts | None":
+        """The object that a key holds."""
+        path, value = self.value(name)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise wrong_type(path, "object", value)
+        return Facts(value, f"{path}.", self)
+
+    def holds(self, kind: type, name: str) -> bool:
+        """Whether a key that comes in several forms has this one."""
+        return isinstance(self.tree.get(name), kind)
 
     def has(self, *names: str) -> bool:
         """Whether any name is there and not null; not counted as read."""
@@ -108,17 +114,27 @@ class Facts:
 def whole(path: str, value: Any, least: int, most: int) -> int:
     """A value as a whole number within limits, or ParameterError with the key."""
     number = value
-    if isinstance(value, str) and WHOLE.fullmatch(value.strip()) and len(value) <= len(str(most)):
-        number = int(value)
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
         number = int(value)
+    if isinstance(value, str):
+        raise ParameterError(FIELD, "text_for_number", key=path, text=excerpt(value))
     if not isinstance(number, int) or isinstance(number, bool):
-        raise ParameterError(FIELD, "bad_value", key=path, text=excerpt(str(value)))
+        raise ParameterError(FIELD, "bad_value", key=path, text=shown(value))
     if not least <= number <= most:
         raise ParameterError(
-            FIELD, "out_of_range", key=path, text=excerpt(str(value)), minimum=least, maximum=most
+            FIELD, "out_of_range", key=path, text=shown(value), minimum=least, maximum=most
         )
     return number
+
+
+def wrong_type(path: str, wanted: str, value: Any) -> ParameterError:
+    """A key of the wrong JSON type: ``key_not_flag``, ``key_not_list`` and so on."""
+    return ParameterError(FIELD, f"key_not_{wanted}", key=path, text=shown(value))
+
+
+def shown(value: Any) -> str:
+    """A value as the file writes it, cut short."""
+    return excerpt(json.dumps(value, ensure_ascii=False))
 
 
 def missing(path: str, *names: str) -> ParameterError:

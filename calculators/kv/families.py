@@ -16,6 +16,7 @@ NESTS = (
     "text_config", "llm_config", "language_config", "thinker_config", "decoder_config", "decoder",
     "generator", "language_model", "text_model_config", "model_config",
 )  # fmt: skip
+OFTEN_TEXT = {"decoder", "generator", "language_model"}  # names of files or classes elsewhere
 SHAPED = (*LAYER_COUNT, "layer_types", "layers_block_type", "hybrid_override_pattern")
 # Keys of what sees or hears; with no vocabulary beside them there is nothing that generates text.
 SENSES = (
@@ -52,6 +53,8 @@ ENCODER_ARCHITECTURE = re.compile(r".*For(MaskedLM|CTC|ImageClassification|Token
 def decoder_of(facts: Facts) -> Facts:
     """The object that describes the text decoder: the outermost one that has layers, or inside."""
     for name in NESTS:
+        if name in OFTEN_TEXT and not facts.holds(dict, name):
+            continue
         child = facts.child(name)
         if child is None:
             continue
@@ -73,7 +76,8 @@ def refuse_encoders(facts: Facts, decoder: Facts) -> None:
     """ParameterError ``no_decoder`` for a model that generates nothing, with its type's name."""
     names = [place.text("model_type") or "" for place in (facts, decoder)]
     generates = decoder.flag("is_decoder") or facts.flag("is_encoder_decoder")
-    architectures = [str(name) for name in facts.items("architectures") or []]
+    listed = facts.items("architectures") if facts.holds(list, "architectures") else None
+    architectures = [str(name) for name in listed or []]
     encodes = [name for name in names if ENCODERS.fullmatch(name)]
     encodes += [name for name in names[1:] if PARTS.fullmatch(name)]
     encodes += [name for name in architectures if ENCODER_ARCHITECTURE.fullmatch(name)]

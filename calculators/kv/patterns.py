@@ -93,8 +93,7 @@ def kinds_of(facts: Facts, model_type: str) -> tuple[Kind, ...]:
         return tuple(repeating_layers(facts, layers, model_type))
     path, named = listed
     layers = check_count(facts.whole(*LAYER_COUNT) or len(named))
-    if len(named) < layers:
-        raise ParameterError(FIELD, "layers_differ", key=path, count=len(named), layers=layers)
+    check_long_enough(path, named, layers)
     return tuple(named[:layers])  # entries beyond the last layer are draft layers
 
 
@@ -103,6 +102,12 @@ def check_count(layers: int) -> int:
     if layers > MOST_LAYERS:
         raise ParameterError(FIELD, "too_many", maximum=MOST_LAYERS)
     return layers
+
+
+def check_long_enough(key: str, listed: Sequence[object], layers: int) -> None:
+    """ParameterError ``layers_differ`` for a list by layer that leaves layers out."""
+    if len(listed) < layers:
+        raise ParameterError(FIELD, "layers_differ", key=key, count=len(listed), layers=layers)
 
 
 def named_layers(facts: Facts) -> tuple[str, list[Kind]] | None:
@@ -241,7 +246,8 @@ def chunked_layers(facts: Facts, layers: int) -> Sequence[Kind] | None:
     if facts.has(*WINDOW) or facts.whole(*CHUNK) is None:
         return None
     rotary = facts.wholes("no_rope_layers")  # 1 where rotary positions are used
-    if rotary and len(rotary) >= layers:
+    if rotary:
+        check_long_enough(facts.path + "no_rope_layers", rotary, layers)
         return ["chunked" if flag else "full" for flag in rotary[:layers]]
     step = facts.whole("no_rope_layer_interval") or 4
     return ["full" if (n + 1) % step == 0 else "chunked" for n in range(layers)]

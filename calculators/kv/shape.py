@@ -11,6 +11,7 @@ from calculators.form import fields
 from calculators.form.errors import ParameterError
 from calculators.kv.catalogue import MODELS
 from calculators.kv.config import NO_LAYERS, Reading, read_config
+from calculators.kv.config_text import LONGEST
 from calculators.kv.dtypes import Dtype, dtype
 from calculators.kv.layers import Stack, full
 from calculators.kv.models import Model
@@ -43,7 +44,7 @@ class ShapeParams:
         when=("source", ("model",)),
     )
     config: str | None = fields.text(
-        longest=2_000_000,
+        longest=LONGEST,
         suffixes=(".json",),
         group="shape",
         shared=False,

@@ -42,7 +42,6 @@ CONFIGS = {
         "4*full:2x64",
         {"n_layers": 4, "n_heads": 8, "d_model": 512, "attn_config": {"kv_n_heads": 2}},
     ),
-    "numbers as text": ("4*full:8x64", {key: str(value) for key, value in PLAIN.items()}),
     "whole floats": ("4*full:8x64", {key: float(value) for key, value in PLAIN.items()}),
     "nested under text_config": ("4*full:8x64", {"text_config": PLAIN, "vision_config": {}}),
     "a nested object without layers": ("4*full:8x64", {**PLAIN, "text_config": {"model_type": []}}),
@@ -288,7 +287,43 @@ REFUSALS = {
     "no heads": ("missing_key", {"num_hidden_layers": 4, "hidden_size": 512}),
     "no width": ("missing_key", {"num_hidden_layers": 4, "num_attention_heads": 8}),
     "width does not divide": ("does_not_divide", {**PLAIN, "num_attention_heads": 7}),
-    "text where a number is due": ("bad_value", {**PLAIN, "num_hidden_layers": "many"}),
+    "text where a number is due": ("text_for_number", {**PLAIN, "num_hidden_layers": "many"}),
+    "a number as text": ("text_for_number", {**PLAIN, "num_attention_heads": "8"}),
+    "a number as text in a list": (
+        "text_for_number",
+        {**PLAIN, "num_key_value_heads": [8, "8", 8, 8]},
+    ),
+    "a flag as text": ("key_not_flag", {**PLAIN, "use_sliding_window": "false"}),
+    "a type's name as a number": ("key_not_text", {**PLAIN, "model_type": 4}),
+    "layer_types as a text": ("key_not_list", {**PLAIN, "layer_types": "full_attention"}),
+    "layer_types as an object": ("key_not_list", {**PLAIN, "layer_types": {"0": "full"}}),
+    "a list of layers as a number": ("key_not_list", {**PLAIN, "cross_attention_layers": 1}),
+    "text_config as a text": ("key_not_object", {**PLAIN, "text_config": "llama"}),
+    "quantization_config as a list": ("key_not_object", {**PLAIN, "quantization_config": [8]}),
+    "per_layer_config as a list": ("key_not_object", {**PLAIN, "per_layer_config": [{}]}),
+    "one layer's config as a number": ("key_not_object", {**PLAIN, "per_layer_config": {"0": 1}}),
+    "a layer that is no number": ("bad_value", {**PLAIN, "per_layer_config": {"first": {}}}),
+    "a block that is no object": ("key_not_object", {**PLAIN, "block_configs": [1]}),
+    "a block without attention": ("missing_key", {**PLAIN, "block_configs": [{"ffn": {}}]}),
+    "indexers of too few layers": (
+        "layers_differ",
+        {**LATENT, "index_head_dim": 128, "indexer_types": ["full"]},
+    ),
+    "rotary marks of too few layers": (
+        "layers_differ",
+        {**PLAIN, "attention_chunk_size": 32, "no_rope_layers": [1, 0]},
+    ),
+    "sparse marks of too few layers": (
+        "layers_differ",
+        {
+            **PLAIN,
+            "sparse_attention_config": {
+                "use_sparse_attention": True,
+                "sparse_index_dim": 32,
+                "sparse_attention_freq": [1],
+            },
+        },
+    ),
     "true where a number is due": ("bad_value", {**PLAIN, "num_hidden_layers": True}),
     "a part of a layer": ("bad_value", {**PLAIN, "num_hidden_layers": 4.5}),
     "negative": ("out_of_range", {**PLAIN, "num_key_value_heads": -1}),
@@ -325,6 +360,32 @@ def test_refusals_are_named(reason, config):
     assert ("config", reason) == (caught.value.field, caught.value.reason)
 
 
+@pytest.mark.parametrize(
+    ("key", "config"),
+    [
+        pytest.param("num_hidden_layers", {**PLAIN, "num_hidden_layers": "4"}, id="a text"),
+        pytest.param("num_key_value_heads[1]", {**PLAIN, "num_key_value_heads": [1, "1", 1, 1]},
+                     id="an entry of a list"),
+        pytest.param("text_config.head_dim", {"text_config": {**PLAIN, "head_dim": "64"}},
+                     id="a nested key"),
+        pytest.param("layer_types", {**PLAIN, "layer_types": 4}, id="a structural key"),
+        pytest.param("per_layer_config.2", {**PLAIN, "per_layer_config": {"2": []}},
+                     id="a layer's own object"),
+    ],
+)  # fmt: skip
+def test_the_key_is_named(key, config):
+    """A value of the wrong type is refused with the path of its key."""
+    with pytest.raises(ParameterError) as caught:
+        read_config(json.dumps(config))
+
+    assert key == caught.value.limits["key"]
+
+
+def test_numbers_as_text_matter_only_where_they_are_used():
+    """A key that the cache does not depend on may hold anything."""
+    assert "4*full:8x64" == to_text(read_tree({**PLAIN, "vocab_size": "many"}).stack)
+
+
 TEXTS = {
     "empty": ("empty_text", " \n"),
     "cut off": ("cut_off", json.dumps(PLAIN)[:30]),
@@ -335,10 +396,14 @@ TEXTS = {
     "comments": ("not_json", '{"num_hidden_layers": 4, // layers\n "hidden_size": 512}'),
     "50 MB": ("text_too_long", " " * 50_000_000),
     "nested 10,000 deep": ("too_deep", '{"a":' * 10_000 + "1" + "}" * 10_000),
-    "10,000 digits": ("bad_value", '{"num_hidden_layers": ' + "9" * 10_000 + "}"),
+    "10,000 digits": ("out_of_range", '{"num_hidden_layers": ' + "9" * 10_000 + "}"),
     "NaN": ("bad_value", '{"num_hidden_layers": NaN}'),
     "1e400": ("bad_value", '{"num_hidden_layers": 1e400}'),
-    "full-width digits": ("bad_value", '{"num_hidden_layers": "３２"}'),
+    "a picture": ("not_text", "\ufffdPNG\r\n\x1a\n\x00\x00\x00\rIHDR"),
+    "NUL in the middle": ("not_text", '{"num_hidden_layers":\x00 4}'),
+    "a key twice": ("key_twice", '{"num_hidden_layers": 4, "num_hidden_layers": 5}'),
+    "a nested key twice": ("key_twice", '{"text_config": {"head_dim": 1, "head_dim": true}}'),
+    "full-width digits": ("text_for_number", '{"num_hidden_layers": "３２"}'),
 }
 
 
@@ -360,6 +425,8 @@ def test_bad_texts(reason, text):
         pytest.param(json.dumps(PLAIN, indent=1).replace("\n", "\r\n"), id="CRLF"),
         pytest.param(json.dumps({**PLAIN, "rope_theta": float("nan")}), id="NaN that no one needs"),
         pytest.param(json.dumps({**PLAIN, "seed": 10**300}), id="a long number no one needs"),
+        pytest.param('{"num_hidden_layers": 4, ' + json.dumps(PLAIN)[1:], id="a key twice, equal"),
+        pytest.param(json.dumps({**PLAIN, "note": "\ufffd"}), id="a replacement character"),
     ],
 )
 def test_harmless_oddities(text):
