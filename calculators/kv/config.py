@@ -194,7 +194,7 @@ def searched_layer(decoder: Facts, index: int, block: object) -> Layer:
     """One layer of a network found by search (``block_configs`` of DeciLM and Nemotron)."""
     path = f"block_configs[{index}]"
     if not isinstance(block, dict):
-        raise wrong_type(path, "object", block)
+        raise wrong_type(path, "key_not_object", block)
     facts = Facts(block, f"{path}.", decoder).child("attention")
     if facts is None:
         raise missing(f"{path}.", "attention")

@@ -59,14 +59,14 @@ class Facts:
             return value
         if value in (0, 1):
             return bool(value)
-        raise wrong_type(path, "flag", value)
+        raise wrong_type(path, "key_not_flag", value)
 
     def text(self, *names: str) -> str | None:
         """A text, such as ``model_type``."""
         path, value = self.value(*names)
         if value is None or isinstance(value, str):
             return value
-        raise wrong_type(path, "text", value)
+        raise wrong_type(path, "key_not_text", value)
 
     def items(self, *names: str) -> list[Any] | None:
         """A list; what it holds is checked where it is used."""
@@ -74,7 +74,7 @@ class Facts:
         if value is None:
             return None
         if not isinstance(value, list):
-            raise wrong_type(path, "list", value)
+            raise wrong_type(path, "key_not_list", value)
         self.read[path] = value
         return value
 
@@ -95,7 +95,7 @@ class Facts:
         if value is None:
             return None
         if not isinstance(value, dict):
-            raise wrong_type(path, "object", value)
+            raise wrong_type(path, "key_not_object", value)
         return Facts(value, f"{path}.", self)
 
     def holds(self, kind: type, name: str) -> bool:
@@ -127,9 +127,9 @@ def whole(path: str, value: Any, least: int, most: int) -> int:
     return number
 
 
-def wrong_type(path: str, wanted: str, value: Any) -> ParameterError:
+def wrong_type(path: str, reason: str, value: Any) -> ParameterError:
     """A key of the wrong JSON type: ``key_not_flag``, ``key_not_list`` and so on."""
-    return ParameterError(FIELD, f"key_not_{wanted}", key=path, text=shown(value))
+    return ParameterError(FIELD, reason, key=path, text=shown(value))
 
 
 def shown(value: Any) -> str:
