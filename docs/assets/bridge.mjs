@@ -8,6 +8,8 @@ const START_LIMIT_MS = 60_000; // a slow line needs long; a start that never set
 const HEARD_LIMIT_MS = 5_000; // an idle worker says at once that it has heard
 const SILENCE_LIMIT_MS = 30_000; // without an answer or a sign of progress
 
+const NEAR_PX = 200; // a calculator this far below the screen is about to be seen
+
 // One worker for the whole visit. It outlives instant navigation.
 const engine = {
   worker: null,
@@ -45,7 +47,7 @@ function startEngine(where) {
     engine.worker.onmessage = ({ data }) => {
       if (data.ready) {
         clearTimeout(timer);
-        keepOffline([where.worker, where.wheel, ...where.files]);
+        keepLater(() => [where.worker, where.wheel, ...where.files]);
         resolve();
       } else if (data.id === undefined) {
         clearTimeout(timer);
@@ -176,18 +178,21 @@ class Calculator {
     const wake = () => this.wake();
     this.section.addEventListener("focusin", wake, { once: true });
     this.section.addEventListener("pointerenter", wake, { once: true });
-    if (!navigator.connection?.saveData && "IntersectionObserver" in window) {
-      const near = new IntersectionObserver(
-        (entries) => {
-          if (entries.some((entry) => entry.isIntersecting)) {
-            near.disconnect();
-            wake();
-          }
-        },
-        { rootMargin: "200px" },
-      );
-      near.observe(this.section);
+    if (navigator.connection?.saveData || !("IntersectionObserver" in window)) return;
+    if (this.section.getBoundingClientRect().top < innerHeight + NEAR_PX) {
+      wake(); // an observer would tell only after the theme's script has run
+      return;
     }
+    const near = new IntersectionObserver(
+      (entries) => {
+        if (entries.some((entry) => entry.isIntersecting)) {
+          near.disconnect();
+          wake();
+        }
+      },
+      { rootMargin: `${NEAR_PX}px` },
+    );
+    near.observe(this.section);
   }
 
   wake() {
@@ -540,7 +545,14 @@ function drawNow(root, address) {
   }
 }
 
-// After a visit the page and what it loaded are at hand without a network.
+// After a visit the page and what it loaded are at hand without a network. The copies are made
+// when nothing else is under way.
+const QUIET_MS = 3_000;
+
+function keepLater(addresses) {
+  setTimeout(() => keepOffline(addresses()), QUIET_MS);
+}
+
 async function keepOffline(addresses) {
   if (origin === "null" || !navigator.serviceWorker) return; // a sandbox throws at the question
   try {
@@ -557,9 +569,11 @@ function loaded() {
   return [location.href, ...own].filter((address) => address.startsWith(location.origin));
 }
 
+// A section is bound once it is whole, which while the page is parsed means: something follows it.
 function bind() {
+  const whole = (section) => document.readyState !== "loading" || section.nextElementSibling;
   for (const section of document.querySelectorAll(".cp-calculator:not([data-live])")) {
-    new Calculator(section);
+    if (whole(section)) new Calculator(section);
   }
 }
 
@@ -570,7 +584,20 @@ new MutationObserver(() => {
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
 
+// The engine takes longest, so it does not wait for the rest of the page or the theme's script.
+const parsing = new MutationObserver(bind);
+if (document.readyState === "loading") {
+  parsing.observe(document.documentElement, { childList: true, subtree: true });
+  addEventListener("DOMContentLoaded", bindForGood);
+} else {
+  bindForGood();
+}
+
 // Material's instant navigation replaces the page's content and announces it here.
-if (window.document$) window.document$.subscribe(bind);
-else bind();
-addEventListener("load", () => keepOffline(loaded()));
+function bindForGood() {
+  parsing.disconnect();
+  if (window.document$) window.document$.subscribe(bind);
+  else bind();
+}
+
+addEventListener("load", () => keepLater(loaded));

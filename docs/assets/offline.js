@@ -4,11 +4,17 @@ const CACHE = "critical-path-1";
 const HASHED = /[-.][0-9a-f]{8,}\b[^/]*$|\/assets\/runtime\//;
 
 self.addEventListener("install", () => self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener("activate", (event) => event.waitUntil(activate()));
 
 self.addEventListener("message", (event) => {
   if (Array.isArray(event.data?.keep)) event.waitUntil(keep(event.data.keep));
 });
+
+// A page is on its way while this worker starts.
+async function activate() {
+  await self.registration.navigationPreload?.enable();
+  await self.clients.claim();
+}
 
 async function keep(addresses) {
   const cache = await caches.open(CACHE);
@@ -32,7 +38,9 @@ self.addEventListener("fetch", (event) => {
   if (new URL(request.url).origin !== location.origin) return;
   if (request.method === "HEAD") event.respondWith(headOf(request));
   if (request.method !== "GET") return;
-  event.respondWith(HASHED.test(request.url) ? cacheFirst(request) : networkFirst(request));
+  if (!HASHED.test(request.url)) event.respondWith(networkFirst(event));
+  // While there is a network the browser's own cache is asked: it keeps compiled code as well.
+  else if (!navigator.onLine) event.respondWith(cacheFirst(request));
 });
 
 async function headOf(request) {
@@ -57,10 +65,10 @@ async function meets(reply, integrity) {
   return integrity === `sha256-${btoa(String.fromCharCode(...new Uint8Array(hash)))}`;
 }
 
-async function networkFirst(request) {
+async function networkFirst({ request, preloadResponse }) {
   const cache = await caches.open(CACHE);
   try {
-    const reply = await fetch(request);
+    const reply = (await preloadResponse) ?? (await fetch(request));
     if (reply.ok) await cache.put(bare(request.url), reply.clone());
     return reply;
   } catch (error) {

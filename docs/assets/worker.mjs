@@ -22,11 +22,26 @@ function canCompile() {
   }
 }
 
-// Pyodide never settles on a missing file or a wrong MIME type, so one header is asked for first.
-async function checkInterpreter() {
-  const reply = await reach(`${here}pyodide.asm.wasm`, { method: "HEAD" });
-  const type = reply.headers.get("content-type") ?? "";
-  if (!type.startsWith("application/wasm")) throw new Failure("wrong_mime");
+// Pyodide never settles where its interpreter is missing or has the wrong MIME type, so what it
+// fetches is looked at on the way.
+function watchInterpreter() {
+  const plain = self.fetch;
+  return new Promise((arrived, failed) => {
+    self.fetch = async (resource, options) => {
+      if (!String(resource?.url ?? resource).endsWith(".wasm")) return plain(resource, options);
+      self.fetch = plain;
+      try {
+        const reply = await reach(resource, options);
+        const type = reply.headers.get("content-type") ?? "";
+        if (!type.startsWith("application/wasm")) throw new Failure("wrong_mime");
+        arrived();
+        return reply;
+      } catch (failure) {
+        failed(failure);
+        throw failure;
+      }
+    };
+  });
 }
 
 async function reach(url, options) {
@@ -55,13 +70,14 @@ async function fetchWheel({ wheel, integrity }) {
 
 async function start(where) {
   canCompile();
+  const seen = watchInterpreter();
   const interpreter = loadPyodide({
     indexURL: here,
     stdLibURL: `${here}python_stdlib.zip`,
     lockFileContents: where.lock,
   });
-  interpreter.catch(() => {}); // the header check below names the cause
-  const [, wheel] = await Promise.all([checkInterpreter(), fetchWheel(where)]);
+  interpreter.catch(() => {}); // what was seen of the interpreter names the cause
+  const [, wheel] = await Promise.all([seen, fetchWheel(where)]);
   const pyodide = await interpreter;
   // Python imports from the archive as it is: unpacking would take time and zipfile with it.
   pyodide.FS.writeFile(ARCHIVE, new Uint8Array(wheel));

@@ -41,20 +41,18 @@ FLAGS = (
 
 # Edits the form as soon as it is there, and notes when the answer stands.
 FIRST_ANSWER = """
-addEventListener("DOMContentLoaded", () => {
-  const answer = document.querySelector(".cp-answer");
-  new MutationObserver(() => {
-    const found = answer.querySelector('.cp-lead data[value="10737418240"]');
-    if (found) window.answered ??= performance.now();
-  }).observe(answer, { childList: true, subtree: true });
-  const edit = () => {
-    if (!document.querySelector(".cp-calculator[data-live]")) return setTimeout(edit, 1);
-    const field = document.querySelector("[name=layers]");
-    field.value = "80";
-    field.dispatchEvent(new Event("input", { bubbles: true }));
-  };
+const field = () => document.querySelector(".cp-calculator[data-live] [name=layers]");
+const edit = () => {
+  if (window.edited || !field()) return;
+  window.edited = performance.now();
+  field().value = "80";
+  field().dispatchEvent(new Event("input", { bubbles: true }));
+};
+new MutationObserver(() => {
   edit();
-});
+  const found = document.querySelector('.cp-answer .cp-lead data[value="10737418240"]');
+  if (found) window.answered ??= performance.now();
+}).observe(document, { childList: true, subtree: true, attributeFilter: ["data-live"] });
 """
 
 # Edits one after the other, each when the one before is answered; times in milliseconds.
