@@ -4,18 +4,34 @@ The blocks of a request are used last to first, as vLLM frees them and LMCache t
 that the end of a prefix goes before its head.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from calculators.form.errors import ParameterError, excerpt
-from calculators.prefix.block_policies import FrequencyCache, RecencyCache
+from calculators.prefix.block_policies import FrequencyCache
 from calculators.prefix.invariants import require
+from calculators.prefix.limits import at_least
 
 POLICIES = ("lru", "fifo", "lfu")
 
 
-class Place(RecencyCache):
-    """LRU, or with ``refresh`` off FIFO, a whole request at a time."""
+class Place:
+    """LRU, or with ``refresh`` off FIFO, a whole request at a time.
+
+    ``blocks`` has the use that placed each block, ``queue`` the blocks that each use placed, the
+    first to go last. A use that a later one has overtaken stays in the queue until its turn: so
+    dictionaries and lists work on whole requests, which an ordered dictionary cannot.
+    """
+
+    def __init__(self, capacity: int | None, *, refresh: bool) -> None:
+        if capacity is not None:
+            at_least("capacity", capacity, 1)
+        self.capacity = capacity
+        self.refresh = refresh
+        self.blocks: dict[int, int] = {}
+        self.queue: deque[tuple[int, list[int]]] = deque()
+        self.uses = 0
 
     def use(self, blocks: Sequence[int]) -> tuple[int, list[int]]:
         """Use what is there and put in the rest, last to first: (put in, evicted).
@@ -23,20 +39,38 @@ class Place(RecencyCache):
         What is too much goes afterwards, the oldest first; a request that is larger than the
         place loses its own end.
         """
-        cache, refresh, move = self.blocks, self.refresh, self.blocks.move_to_end
+        cache, capacity = self.blocks, self.capacity
+        if not blocks:
+            return 0, []
         before = len(cache)
-        for block in reversed(blocks):
-            if block not in cache:
-                cache[block] = 0
-            elif refresh:
-                move(block)
-        put_in = len(cache) - before
-        if self.capacity is None or len(cache) <= self.capacity:
-            return put_in, []
-        take = cache.popitem
-        gone = [take(False)[0] for _ in range(len(cache) - self.capacity)]  # noqa: FBT003 - faster
-        self.evictions += len(gone)
-        return put_in, gone
+        self.uses += 1
+        placed = dict.fromkeys(blocks if self.refresh else self.absent(blocks), self.uses)
+        cache.update(placed)
+        if capacity is None:
+            return len(cache) - before, []
+        self.queue.append((self.uses, list(placed)))
+        excess = len(cache) - capacity
+        return len(cache) - before, self.evict(excess) if excess > 0 else []
+
+    def absent(self, blocks: Sequence[int]) -> list[int]:
+        """The blocks that are not there; one that a request names twice stands at its end."""
+        return [block for block in dict.fromkeys(reversed(blocks)) if block not in self.blocks][::-1]
+
+    def evict(self, excess: int) -> list[int]:
+        """Drop the ``excess`` oldest blocks; at least so many are there."""
+        cache, queue = self.blocks, self.queue
+        gone: list[int] = []
+        while excess:
+            use, placed = queue[0]
+            old = [block for block in placed[: -excess - 1 : -1] if cache[block] == use]
+            del placed[-excess:]
+            for block in old:
+                del cache[block]
+            gone += old
+            excess -= len(old)
+            if not placed:
+                queue.popleft()
+        return gone
 
 
 class CountedPlace(FrequencyCache):
