@@ -5,7 +5,7 @@ engine needs at least. It leaves out whatever an engine adds (pages, groups, pad
 those are in ``engines/``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
@@ -93,6 +93,28 @@ def payload(stack: Stack, kv: Dtype, lengths: Lengths, *, model: Dtype | None = 
             for term in terms(cache, layers, kv, unquantised, lengths)
         )
     )
+
+
+def curve(
+    stack: Stack, kv: Dtype, spots: Iterable[int], sequences: int, *, model: Dtype | None = None
+) -> list[Bytes]:
+    """The totals of :func:`payload` for ``sequences`` of each length, without the written terms."""
+    unquantised = model or dtype("model", "bfloat16")
+    fixed = sum(
+        term.bytes
+        for cache, layers in stack.counts.items()
+        if isinstance(cache, State)
+        for term in state_terms(cache, layers, unquantised, sequences)
+    )
+    rows = [
+        (cache, sequences * layers * sum(heads * kv.row_bits(width) for heads, width in cache.rows))
+        for cache, layers in stack.counts.items()
+        if cache.rows
+    ]
+    return [
+        fixed + Fraction(sum(bits * cache.retained(spot) for cache, bits in rows), BITS_PER_BYTE)
+        for spot in spots
+    ]
 
 
 def as_transformers(stack: Stack) -> Stack:

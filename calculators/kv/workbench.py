@@ -12,7 +12,15 @@ from calculators.form.lengths import Lengths, Run
 from calculators.kv.dtypes import DTYPES, Dtype, dtype
 from calculators.kv.layers import Cache, SharedCache
 from calculators.kv.notation import cache_text
-from calculators.kv.payload import Factor, Payload, Term, as_transformers, payload, per_token
+from calculators.kv.payload import (
+    Factor,
+    Payload,
+    Term,
+    as_transformers,
+    curve,
+    payload,
+    per_token,
+)
 from calculators.kv.shape import (
     Shape,
     ShapeParams,
@@ -187,11 +195,8 @@ def growth(shape: Shape, kv: Dtype, lengths: Lengths) -> Plot:
     """Total bytes against tokens per sequence, for as many sequences as there are."""
     longest = max(run.length for run in lengths.runs)
     spots = sorted({max(1, longest * step // CURVE_POINTS) for step in range(1, CURVE_POINTS + 1)})
-    points = []
-    for spot in spots:
-        at = Lengths((Run(spot, lengths.sequences),))
-        size = payload(shape.stack, kv, at, model=shape.model).bytes
-        points.append((float(spot), float(size) / GIB))
+    sizes = curve(shape.stack, kv, spots, lengths.sequences, model=shape.model)
+    points = [(float(spot), float(size) / GIB) for spot, size in zip(spots, sizes, strict=True)]
     return Plot(
         id="growth",
         kind="line",

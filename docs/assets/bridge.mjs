@@ -279,10 +279,10 @@ class Calculator {
   replaceAnswer(html) {
     const all = (selector) => [...this.answer.querySelectorAll(selector)];
     const open = all("details").map((part) => part.open);
-    const drawn = all(".cp-canvas").map((part) => part.innerHTML);
+    const drawn = all(".cp-canvas").map((part) => [...part.childNodes]);
     this.answer.innerHTML = html;
     all("details").forEach((part, i) => (part.open = open[i] ?? part.open));
-    all(".cp-canvas").forEach((part, i) => (part.innerHTML = drawn[i] ?? ""));
+    all(".cp-canvas").forEach((part, i) => part.replaceChildren(...(drawn[i] ?? [])));
   }
 
   fill(values) {

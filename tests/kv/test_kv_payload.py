@@ -11,7 +11,7 @@ from calculators.form.lengths import Lengths, Run
 from calculators.kv.dtypes import DTYPES, dtype
 from calculators.kv.layers import FullAttention, SlidingAttention, Stack, State, full
 from calculators.kv.notation import from_text
-from calculators.kv.payload import payload, per_token
+from calculators.kv.payload import curve, payload, per_token
 
 BF16 = dtype("dtype", "bfloat16")
 
@@ -131,3 +131,33 @@ def test_unknown_dtype_is_named():
         dtype("kv_cache_dtype", "fp7")
 
     assert ("unknown_dtype", "fp7") == (caught.value.reason, caught.value.limits["text"])
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "3*full:8x128",
+                "full:4x192-128",
+                "5*sliding:4x64@1024",
+                "2*mla:512-64",
+                "4*full:6x64/cross:6x64@1500",
+                "3*state:48x128x128.g16.k4.float32",
+            ]
+        ),
+        min_size=1,
+        max_size=4,
+        unique=True,
+    ),
+    st.sampled_from(sorted(DTYPES)),
+    st.lists(st.integers(1, 10**6), min_size=1, max_size=5),
+    st.integers(1, 10**4),
+)
+def test_the_curve_is_the_payload(layers, kv, spots, sequences):
+    """Each point of the plot is the payload at that length."""
+    stack = from_text("stack", ", ".join(layers))
+    expected = [
+        payload(stack, dtype("dtype", kv), lengths((spot, sequences))).bytes for spot in spots
+    ]
+
+    assert expected == curve(stack, dtype("dtype", kv), spots, sequences)
