@@ -5,8 +5,10 @@ are private. Left out: JSON with trailing commas, comments or single quotes, whi
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from string import ascii_letters, digits
 from typing import Any, Final
 
 from calculators.form.errors import ParameterError, excerpt
@@ -37,6 +39,13 @@ TEXT_KEYS: Final = frozenset(
         "payloads",
     }
 )
+
+# NaN and infinities as C and other languages print them, which no JSON reader takes.
+ODD_NUMBER: Final = re.compile(
+    r"[:,\[]\s*(?:[-+]?nan(?:\(\w*\))?|[-+]?inf(?:inity)?|[-+]NaN|\+Infinity|[-+]?Inf)"
+    r"(?=\s*[,}\]\n])",
+)
+STRING_OR_ODD: Final = re.compile(rf'"(?:[^"\\]|\\.)*"|{ODD_NUMBER.pattern}')
 
 type Progress = Callable[[int], None]
 
@@ -84,6 +93,24 @@ def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             if isinstance(kept[key], (str, list)) and kept[key]:
                 kept[key] = DROPPED
     return kept
+
+
+def evened(text: str) -> str:
+    """The text with odd spellings of no number as ``NaN``, every offset as it was.
+
+    An infinity becomes NaN too: a record has the same reason for both.
+    """
+    if ODD_NUMBER.search(text) is None:
+        return text
+    return STRING_OR_ODD.sub(lambda found: as_nan(found[0]), text)
+
+
+def as_nan(found: str) -> str:
+    """``: -nan → :  NaN``, a string as it is."""
+    if found[0] == '"':
+        return found
+    before = found.rstrip("()_+-" + ascii_letters + digits)
+    return before + "NaN".rjust(len(found) - len(before))
 
 
 def decoder(progress: Progress | None) -> json.JSONDecoder:

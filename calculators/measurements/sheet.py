@@ -35,6 +35,8 @@ MISSING: Final = object()
 
 # Spreads and signed delays may be zero in truth; the others cannot.
 ZERO_IS_MISSING: Final = LATENCIES - {"schedule_delay", "queue", "run_time", "cpu_time"}
+# Of single samples also a gap between chunks, which may arrive together.
+ZERO_SAMPLE_IS_MISSING: Final = ZERO_IS_MISSING - {"itl"}
 
 
 def settle(raw: Any) -> tuple[Number | None, Reason | None]:
@@ -212,7 +214,10 @@ class Sheet:
     def sample(
         self, raw: Iterable[Any], quantity: str, unit: str, *, source: str, expected: int | None
     ) -> None:
-        """Raw samples; complete when every one is a number and there are as many as expected."""
+        """Raw samples; complete when every one is a number and there are as many as expected.
+
+        A zero where nothing can take no time is no sample: no token came.
+        """
         wanted = canonical(quantity)
         unit = unit or wanted or ""
         if wanted is not None and not known(unit, wanted):
@@ -222,7 +227,7 @@ class Sheet:
         for item in raw:
             count += 1
             value = settle(item)[0]
-            if value is not None:
+            if value is not None and not (value == 0 and quantity in ZERO_SAMPLE_IS_MISSING):
                 good.append(convert(value, unit, wanted))
         complete = len(good) == count and expected in {None, len(good)}
         if not complete:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from calculators.form.errors import ParameterError
 from calculators.form.nesting import nests_deeper
 from calculators.measurements.record import Note
-from calculators.measurements.scan import Document, Progress, Start, decoder, scan
+from calculators.measurements.scan import Document, Progress, Start, decoder, evened, scan
 
 BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 HEAD_CHARACTERS: Final = 65_536
@@ -105,7 +105,7 @@ def open_text(
 ) -> Source:
     """Open a file's text. A file without JSON is opened too: some formats are not JSON."""
     notes: list[Note] = []
-    text = text.removeprefix("\ufeff")
+    text = evened(text.removeprefix("\ufeff"))
     try:
         first, refusal = first_document(text, notes, progress), None
     except ParameterError as error:

@@ -117,12 +117,13 @@ def unknown_keys(entry: Mapping[str, Any]) -> str:
 def figures(entry: Mapping[str, Any], reading: Reading) -> Iterator[Verdict]:
     """Every check of an entry."""
     for check in entry.get("checks") or ():
-        name = f"{check['measurement']} {check['quantity']} {check['stat']}"
-        holder = holder_of(reading, check["measurement"])
+        key, stat = check.get("measurement"), check.get("stat")
+        name = f"{key} {check['quantity']} {stat}"
+        holder = holder_of(reading, key)
         if holder is None:
-            yield verdict(entry, name, check["value"], "no such measurement", "failed")
+            yield verdict(entry, name, expected(check), "no such measurement", "failed")
             continue
-        figure = holder.figure(check["quantity"], check["stat"])
+        figure = holder.figure(check["quantity"], stat)
         trouble = judge(check, figure)
         yield verdict(
             entry, name, expected(check), shown(figure), "failed" if trouble else "passed", trouble
@@ -136,7 +137,7 @@ def holder_of(reading: Reading, key: Any) -> Reading | Measurement | None:
 
 def expected(check: Mapping[str, Any]) -> object:
     """The expected value, or its reason."""
-    return check["reason"] if check["value"] is None else check["value"]
+    return check.get("reason") if check.get("value") is None else check["value"]
 
 
 def shown(figure: Figure) -> object:
@@ -149,14 +150,14 @@ def shown(figure: Figure) -> object:
 def judge(check: Mapping[str, Any], figure: Figure) -> str:
     """Why a figure does not hold; empty when it does."""
     value, reason = figure.value, figure.reason
-    if "computed" in check:
+    if "computed" in check and check.get("value") is not None:
         if value is None:
             return "" if reason == "not_stated" else f"reason {reason}"
         marked = figure.computed is not None
         return "" if marked and near(check["value"], figure, check) else "wrong or not marked"
     if figure.computed is not None:
         value, reason = None, "not_stated"
-    if check["value"] is None:
+    if check.get("value") is None:
         return "" if value is None and reason == check.get("reason") else f"reason {reason}"
     return "" if value is not None and near(check["value"], figure, check) else "differs"
 
@@ -164,9 +165,9 @@ def judge(check: Mapping[str, Any], figure: Figure) -> str:
 def near(wanted: float, figure: Figure, check: Mapping[str, Any]) -> bool:
     """Equal within the tolerance, counts exactly, and in the unit asked for."""
     value = figure.value
-    if value is None or (check["unit"] not in {None, figure.unit}):
+    if value is None or (check.get("unit") not in {None, figure.unit}):
         return False
-    if wanted == 0 or check["unit"] == "count":
+    if wanted == 0 or check.get("unit") == "count":
         return value == wanted
     return abs(value - wanted) <= TOLERANCE * abs(wanted)
 
@@ -174,22 +175,22 @@ def near(wanted: float, figure: Figure, check: Mapping[str, Any]) -> bool:
 def labels(entry: Mapping[str, Any], reading: Reading) -> Iterator[Verdict]:
     """Every label of an entry, character by character."""
     for wanted in entry.get("labels") or ():
-        name = f"{wanted['measurement']} label {wanted['label']}"
-        key = wanted["measurement"]
+        key = wanted.get("measurement")
+        name = f"{key} label {wanted['label']}"
         holder = (
             reading.measurements[0]
             if key is None and reading.measurements
             else (reading.measurement(key))
         )
         if holder is None:
-            yield verdict(entry, name, wanted["value"], "no such measurement", "failed")
+            yield verdict(entry, name, wanted.get("value"), "no such measurement", "failed")
             continue
         found = holder.label(wanted["label"])
-        good = found.value == wanted["value"] and found.reason == wanted.get("reason")
+        good = found.value == wanted.get("value") and found.reason == wanted.get("reason")
         yield verdict(
             entry,
             name,
-            wanted["value"] or wanted.get("reason"),
+            wanted.get("value") or wanted.get("reason"),
             found.value or found.reason,
             "passed" if good else "failed",
         )

@@ -29,8 +29,13 @@ TIMES: Final = (("timestamp_ns",), ("request_start_ns",))
 
 
 def claims(source: Source) -> bool:
-    """A record with metadata and metrics."""
-    return has(source.value, "metadata", "metrics") and isinstance(source.value["metadata"], dict)
+    """A record of a request."""
+    return is_record(source.value)
+
+
+def is_record(value: Any) -> bool:
+    """Metadata with metrics; a log line between the records is none."""
+    return has(value, "metadata", "metrics") and isinstance(value["metadata"], dict)
 
 
 class Columns:
@@ -75,9 +80,14 @@ def read(source: Source) -> Reading:
     """All records as one run."""
     trouble: list[Note] = []
     columns = Columns()
+    others = 0
     for document in source.documents(trouble):
-        if isinstance(document.value, dict):
+        if is_record(document.value):
             columns.add(document.value)
+        else:
+            others += 1
+    if others:
+        trouble.append(Note(code="objects_skipped", data={"objects": others}))
     sheet = Sheet({}, 0, "")
     describe(sheet, columns)
     if columns.bad and not columns.good:

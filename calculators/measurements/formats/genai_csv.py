@@ -1,6 +1,7 @@
 """genai-perf and aiperf summaries as CSV: two tables in one file, units inside the names.
 
-Columns differ between versions and are read by name. Integers are printed as ``89.00``; nanosecond
+Columns differ between versions and are read by name. genai-perf groups thousands (``1,234.56``)
+and aiperf does not. Integers are printed as ``89.00``; nanosecond
 time stamps are rounded to a float and therefore not taken. The two tables are separated by a blank
 line; further tables (telemetry) are listed, not read.
 """
@@ -15,6 +16,7 @@ from calculators.measurements.source import Source
 from calculators.measurements.tables import Row, head_of, rows_of, sections
 
 FORMAT: Final = "genai-perf-csv"
+GROUPED: Final = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?\Z", re.ASCII)
 NAME: Final = re.compile(r"(.+?)\s*(?:\(([^()]*)\))?\Z")
 
 
@@ -40,6 +42,11 @@ def read(source: Source) -> Reading:
     return measured(FORMAT, [sheet.finish(rule="r7")])
 
 
+def ungrouped(cell: str) -> str:
+    """``1,234.56 → 1234.56``."""
+    return cell.replace(",", "") if GROUPED.match(cell) else cell
+
+
 def take(sheet: Sheet, row: Row) -> None:
     """The figures of one line."""
     match = NAME.match(row.cells.get("Metric", ""))
@@ -49,9 +56,9 @@ def take(sheet: Sheet, row: Row) -> None:
     if name not in QUANTITIES and name not in TOTALS:
         sheet.note("metric_unknown", name=match[1].strip())
     elif "Value" in row.cells:
-        metric(sheet, name, unit, {"avg": row.cells["Value"]})
+        metric(sheet, name, unit, {"avg": ungrouped(row.cells["Value"])})
     else:
-        cells = {word: cell for word, cell in row.cells.items() if stat_of(word) and cell}
+        cells = {w: ungrouped(cell) for w, cell in row.cells.items() if stat_of(w) and cell}
         metric(sheet, name, unit, cells)
 
 

@@ -62,7 +62,9 @@ def row(node: Mapping[str, Any], index: int, context: Mapping[str, Any]) -> Meas
     )
     unit = str(node.get("time_unit") or "")
     for key, quantity in (("real_time", "run_time"), ("cpu_time", "cpu_time")):
-        if unit or stat == "cv":
+        if node.get("aggregate_unit") == "percentage" and stat != "cv":
+            sheet.keep(key)  # a share whatever time_unit says, of nothing that has a name here
+        elif unit or stat == "cv":
             sheet.number(key, quantity, stat, unit)
         elif key in node:
             sheet.note("unit_missing", key=key)

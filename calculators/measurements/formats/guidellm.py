@@ -144,7 +144,7 @@ def distribution(sheet: Sheet, name: str, quantity: str, unit: str) -> None:
 
 def none_because(sheet: Sheet) -> Any:
     """Why a group is empty: everything failed, or this metric was not measured."""
-    return "zero_means_missing" if sheet.value("n_success") else "all_failed"
+    return "all_failed" if sheet.value("n_success") == 0 else "zero_means_missing"
 
 
 def percentile(word: str) -> str:

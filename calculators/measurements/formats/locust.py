@@ -67,7 +67,10 @@ def run(row: Row, index: int) -> Measurement:
     """One request name."""
     sheet = Sheet(row.cells, index, f"L{row.line}")
     for column, (quantity, stat, unit) in COLUMNS.items():
-        if row.cells.get(column) not in {None, "", "N/A"}:
+        if row.cells.get(column) in {"", "N/A"}:
+            sheet.skip(column)
+            sheet.null(quantity, stat, "not_stated", column)
+        else:
             sheet.number(column, quantity, stat, unit)
     for column, cell in row.cells.items():
         percent = column.removesuffix("%")

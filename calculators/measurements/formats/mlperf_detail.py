@@ -36,6 +36,7 @@ PLAIN: Final = {
     "result_samples_per_second": "request_throughput",
     "result_completed_tokens_per_second": "output_token_throughput",
     "result_tokens_per_second": "output_token_throughput",
+    "result_qps_with_loadgen_overhead": "request_throughput",
     "result_query_count": "n_requests",
     "effective_target_qps": "request_rate",
 }

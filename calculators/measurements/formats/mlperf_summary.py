@@ -31,6 +31,7 @@ RATES: Final = {
     "samples per second": "request_throughput",
     "completed tokens per second": "output_token_throughput",
     "tokens per second": "output_token_throughput",
+    "qps w/ loadgen overhead": "request_throughput",
 }
 LABELS: Final = {
     "sut name": "system",

@@ -1,7 +1,8 @@
 """SGLang ``bench_one_batch`` JSONL (bench_one_batch.py @00944150): one timing of one batch a row.
 
 Seconds. ``overall_throughput`` counts input tokens too. Sizes above the memory limit leave no row,
-silently. Prefill latency is the time of the whole batch's prefill, not a TTFT of a request.
+silently. ``bench_one_batch_server`` writes ``latency`` and the time of the batch's first token.
+Prefill latency is the time of the whole batch's prefill, not a TTFT of a request.
 """
 
 from typing import Final
@@ -31,8 +32,9 @@ BATCH: Final = frozenset(
 
 def claims(source: Source) -> bool:
     """A row with the batch's prefill."""
-    return has(source.node, "prefill_latency", "batch_size") or has(
-        source.node, "run_name", "batch_size", "total_latency"
+    node = source.node
+    return has(node, "prefill_latency", "batch_size") or (
+        has(node, "run_name", "batch_size") and ("total_latency" in node or "latency" in node)
     )
 
 
@@ -55,7 +57,18 @@ def run(entry: Entry) -> Measurement:
     sheet.number("median_decode_throughput", "generation_rate", "p50")
     sheet.number("output_throughput", "generation_rate")
     sheet.number("overall_throughput", "total_token_throughput")
-    sheet.keep("batch_size", "input_len", "output_len", "prefill_latency", "median_decode_latency")
+    sheet.keep(
+        "batch_size",
+        "input_len",
+        "output_len",
+        "prefill_latency",
+        "median_decode_latency",
+        "ttft",
+        "last_ttft",
+        "last_gen_throughput",
+        "acc_length",
+        "cache_hit_rate",
+    )
     sheet.missing_zeros()
     sheet.note("single_timing")
     return sheet.finish(inapplicable=BATCH)

@@ -2,7 +2,8 @@
 
 Appended rows, possibly of different servers: only the arguments in the row tell them apart. The
 unlimited rate is a bare ``Infinity``. No row states failures, date or version; newer ones carry the
-server's own information. ITL is per streamed chunk in older rows, per token in newer ones, and the
+server's own information. The first rows of 2024 name milliseconds without a unit (``median_ttft``)
+and totals otherwise. ITL is per streamed chunk in older rows, per token in newer ones, and the
 row does not say which.
 """
 
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from calculators.measurements.formats.serve_keys import failures, latencies, settle_zeros
 from calculators.measurements.record import Measurement, Note, Reading, measured
-from calculators.measurements.shapes import at, first_at, has
+from calculators.measurements.shapes import at, first_at
 from calculators.measurements.sheet import Sheet
 from calculators.measurements.source import Entry, Source, entries
 
@@ -33,9 +34,9 @@ ARGUMENTS: Final = (
 def claims(source: Source) -> bool:
     """A row with the retokenised count or the dataset's arguments."""
     value = source.node
-    return has(value, "completed", "duration") and (
-        "total_output_tokens_retokenized" in value or "random_input_len" in value
-    )
+    timed = any(key in value for key in ("duration", "benchmark_duration"))
+    own = ("total_output_tokens_retokenized", "total_output_retokenized", "random_input_len")
+    return timed and "completed" in value and any(key in value for key in own)
 
 
 def read(source: Source) -> Reading:
@@ -67,7 +68,7 @@ def run(entry: Entry) -> Measurement:
     sheet = Sheet(entry.node, entry.position, entry.pointer)
     setup(sheet)
     totals(sheet)
-    latencies(sheet)
+    latencies(sheet, bare_unit="ms")
     empty_texts(sheet)
     settle_zeros(sheet)
     details(sheet)
@@ -108,13 +109,21 @@ def totals(sheet: Sheet) -> None:
     """The run as a whole; older rows leave out the request rate achieved."""
     sheet.number("completed", "n_success")
     failures(sheet)
-    sheet.number("duration", "duration", unit="s")
+    for key in ("duration", "benchmark_duration"):
+        sheet.number(key, "duration", unit="s")
+    sheet.keep("wall_duration")
     sheet.number("request_throughput", "request_throughput")
     sheet.number("input_throughput", "input_token_throughput")
     sheet.number("output_throughput", "output_token_throughput")
     sheet.number("total_throughput", "total_token_throughput")
-    sheet.number("total_input_tokens", "input_tokens", "total")
-    sheet.number("total_output_tokens", "output_tokens", "total")
+    sheet.number("output_token_throughput", "output_token_throughput")
+    for key, quantity in (
+        ("total_input_tokens", "input_tokens"),
+        ("total_input", "input_tokens"),
+        ("total_output_tokens", "output_tokens"),
+        ("total_output", "output_tokens"),
+    ):
+        sheet.number(key, quantity, "total")
     done, duration = sheet.value("n_success"), sheet.value("duration")
     if not sheet.has("request_throughput") and done is not None and duration:
         sheet.put(
@@ -127,8 +136,9 @@ def totals(sheet: Sheet) -> None:
 
 def empty_texts(sheet: Sheet) -> None:
     """No retokenised token although requests completed: the answers were empty."""
-    sheet.keep("total_output_tokens_retokenized")
-    again = sheet.node.get("total_output_tokens_retokenized")
+    names = ("total_output_tokens_retokenized", "total_output_retokenized")
+    sheet.keep(*names)
+    again = first_at(sheet.node, *((name,) for name in names))
     if again == 0 and sheet.value("n_success"):
         sheet.note("answers_empty", completed=sheet.value("n_success"))
 

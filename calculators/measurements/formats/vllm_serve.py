@@ -65,6 +65,10 @@ def setup(sheet: Sheet) -> None:
         "tokenizer_id",
         "burstiness",
         "request_goodput",
+        "request_goodput:",
+        "version",
+        "best_of",
+        "use_beam_search",
         "max_output_tokens_per_s",
         "max_concurrent_requests",
         "rtfx",
@@ -84,6 +88,8 @@ def results(sheet: Sheet) -> None:
     failures(sheet)
     sheet.number("duration", "duration", unit="s")
     sheet.number("request_throughput", "request_throughput")
+    sheet.number("request_inthroughput", "request_throughput")  # so spelt in early 2024
+    sheet.number("input_throughput", "input_token_throughput")
     sheet.number("output_throughput", "output_token_throughput")
     sheet.number("total_token_throughput", "total_token_throughput")
     sheet.number("total_input_tokens", "input_tokens", "total")
