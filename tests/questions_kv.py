@@ -184,8 +184,17 @@ ENGINE = [
     layers("4*state:8x8x8.k4", engine="sglang"),
     layers("4*state:8x8x8.k4"),
     layers("4*full:1x1", available_gib="0.001"),
+    layers("36*full:8x128", available_gib="4.5", max_model_len="40960"),
+    engine(model="XiaomiMiMo/MiMo-V2-Flash", memory="available", available_gib="40"),
 ]
 LOG = [
+    log(
+        "max seq len (40960), (5.62 GiB KV cache is needed, which is larger than the available KV "
+        "cache memory (4.50 GiB). Based on the available memory, the estimated maximum model "
+        "length is 32768.",
+        source="stack",
+        stack="36*full:8x128",
+    ),
     log(LOGS["vllm"], tensor_parallel_size="2", max_num_batched_tokens="8192"),
     *(log(text) for text in LOGS.values()),
     log(LOGS["llamacpp"].replace("n_embd_k_gqa", "nothing")),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from calculators.form.errors import ParameterError
+from calculators.kv.engine_params import EngineParams
 from calculators.kv.estimates import estimate
 from calculators.kv.estimates.common import Estimate
 from calculators.kv.log_settings import Setting, decimal, positive
@@ -24,6 +25,7 @@ SIZE = {
 }  # fmt: skip
 # What a printed memory or a typed option is, not an outcome.
 GIVEN = {"available_kv_cache_memory_gib", "max_model_len", "tokens_per_block", "page_size"}
+REFUSED_LENGTH = "estimated_max_model_len"  # of vLLM's error, when one request does not fit
 MOST_BYTES = 2**52
 ANYWHERE = (1, MOST_BYTES)
 
@@ -136,10 +138,23 @@ def memory_for(shape: Shape, log: Log, setting: Setting, length: int, *, anywher
     nominal = printed(params).bytes if "available_gib" in setting.stated else low
     size = positive(log.fields.get(SIZE.get(params.engine, ""), ""))
     if size is None:
-        return nominal
+        refused = positive(log.fields.get(REFUSED_LENGTH, ""))
+        if refused is None:
+            return nominal
+        return least_memory(refused_length(shape, params, length), refused, low, high) or nominal
 
     tokens = estimate(shape, params, high, length).tokens_at
     return least_memory(tokens, size, low, high) or min(max(nominal, low), high)
+
+
+def refused_length(shape: Shape, params: EngineParams, length: int) -> Callable[[int], int]:
+    """The length that vLLM's refusal names, by the memory; the asked one where it starts."""
+
+    def named(memory: int) -> int:
+        lines = read_log("log", estimate(shape, params, memory, length).printed)
+        return positive(lines.fields.get(REFUSED_LENGTH, "")) or length
+
+    return named
 
 
 def memory_range(setting: Setting) -> tuple[int, int]:

@@ -47,6 +47,12 @@ PATTERNS: tuple[Pattern, ...] = (
     pattern(
         "vllm", "max_model_len max_concurrency", r"Maximum concurrency for # tokens per request: #x"
     ),
+    pattern(
+        "vllm", "max_model_len needed_gib available_kv_cache_memory_gib estimated_max_model_len",
+        r"max seq len \(#\), \(?# GiB KV cache is needed, which is larger than the available KV "
+        r"cache memory \(# GiB\)\.(?: +Based on the available memory, the estimated maximum model "
+        r"length is #)?",
+    ),
     pattern("vllm", "num_gpu_blocks", r"\x23 GPU blocks: #"),
     pattern("vllm", "num_gpu_blocks", r"num_gpu_blocks is: #"),
     pattern("vllm", "attention_block_size", r"Setting attention block size to # tokens"),

@@ -258,3 +258,29 @@ def test_derivation_ends_in_the_printed_lines():
     assert lines["tokens"].value == found.tokens
     assert lines["concurrency"].value == found.concurrency
     assert lines["groups"].expression == "⌈52 ÷ 10⌉ + ⌈10 ÷ 10⌉"
+
+
+MIMO = (
+    "full:4x192-128,4*sliding:8x192-128@128,7*(full:4x192-128,5*sliding:8x192-128@128),"
+    "full:4x192-128"
+)
+
+
+def test_windows_with_a_narrower_v():
+    """MiMo-V2-Flash starts where windowed specs know V's width: pages of 32 and 16 tokens."""
+    result = vllm.pool(stack(MIMO), options(max_model_len=8192), 40 * GIB)
+
+    assert {32, 16} == {group.spec.block_size for group in result.groups}
+    assert {16 * 8 * (192 + 128) * 2} == {group.spec.page_bytes for group in result.groups}
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**5), st.sampled_from(["groups", "concurrency"]))
+def test_blocks_of_tokens_invert_the_token_line(blocks, length, report):
+    """The block count is among those that print its own token line, and all of them print it."""
+    setting = options(max_model_len=length, report=report)
+    tokens = vllm.pool_of_blocks(stack(GEMMA), setting, blocks).tokens
+    found = vllm.blocks_of_tokens(stack(GEMMA), setting, tokens)
+    ends = {vllm.pool_of_blocks(stack(GEMMA), setting, n).tokens for n in (found[0], found[-1])}
+
+    assert blocks in found
+    assert {tokens} == ends

@@ -96,6 +96,22 @@ class Pool:
         return sum(group.padding_layers for group in self.groups)
 
 
+def settled(stack: Stack, options: Options) -> Options:
+    """The options of a release that takes the model.
+
+    Windowed specs had K's width for V as well; a model whose pages cannot be made equal so
+    (MiMo-V2-Flash: 192 and 128) starts only where they know V's own.
+    """
+    counts = stack.on_rank(options.tensor_parallel_size).counts
+    if not any(isinstance(c, SlidingAttention) and c.v_width != c.k_width for c in counts):
+        return options
+    try:
+        groups_of(stack, options)
+    except ParameterError:
+        return replace(options, window_head_size_v=True)
+    return options
+
+
 def groups_of(stack: Stack, options: Options) -> tuple[Group, ...]:
     """The groups that the layers of a whole model form.
 
@@ -111,9 +127,14 @@ def groups_of(stack: Stack, options: Options) -> tuple[Group, ...]:
     return tuple(split(specs, list(counts.values())))
 
 
-def kept_caches(ranked: Stack) -> dict[Cache, int]:
+def paged_caches(ranked: Stack) -> dict[Cache, int]:
     """The caches of a rank that take pages."""
-    counts = {c: n for c, n in ranked.counts.items() if c.rows or isinstance(c, State)}
+    return {c: n for c, n in ranked.counts.items() if c.rows or isinstance(c, State)}
+
+
+def kept_caches(ranked: Stack) -> dict[Cache, int]:
+    """The caches that take pages; ParameterError ``nothing_cached`` where there are none."""
+    counts = paged_caches(ranked)
     if not counts:
         raise ParameterError("stack", "nothing_cached")
     return counts
@@ -215,6 +236,7 @@ def pool(stack: Stack, options: Options, available_bytes: int | Sequence[int]) -
     ``available_bytes`` is one figure, or one a pipeline rank; the smallest number of blocks
     counts for all.
     """
+    options = settled(stack, options)
     groups = groups_of(stack, options)
     ranks = options.pipeline_parallel_size
     each = [available_bytes] * ranks if isinstance(available_bytes, int) else available_bytes
@@ -247,6 +269,7 @@ def rank_block_bytes(stack: Stack, groups: Sequence[Group], options: Options, ra
 
 def pool_of_blocks(stack: Stack, options: Options, num_blocks: int) -> Pool:
     """The pool of a printed or overridden number of blocks (``num_gpu_blocks_override``)."""
+    options = settled(stack, options)
     groups = groups_of(stack, options)
     return Pool(
         options=options,
@@ -257,8 +280,13 @@ def pool_of_blocks(stack: Stack, options: Options, num_blocks: int) -> Pool:
 
 
 def blocks_of_tokens(stack: Stack, options: Options, tokens: int) -> range:
-    """The numbers of blocks that print this token line (of the ``groups`` kind)."""
+    """The numbers of blocks that print this token line, in either way of counting."""
+    options = settled(stack, options)
     groups = groups_of(stack, options)
+    if options.report == "concurrency" and options.max_model_len is not None:
+        needed = sum(pages(group.spec, options) for group in groups)
+        first, last = (ceil_div(t * needed, options.max_model_len) for t in (tokens, tokens + 1))
+        return range(first, last)
     unit = min(group.spec.block_size for group in groups) * options.context_parallel
     if tokens % unit:
         return range(0)

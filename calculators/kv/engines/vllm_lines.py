@@ -11,9 +11,10 @@ from calculators.kv.engines.steps import GIB
 from calculators.kv.layers import State
 
 
-def printed(result: vllm.Pool) -> str:
-    """All lines, in the order of a log."""
-    return "\n".join((*hybrid_lines(result), *memory_lines(result), *report_lines(result)))
+def printed(result: vllm.Pool, refusal: str | None = None) -> str:
+    """All lines, in the order of a log; a refusal is the last one."""
+    last = report_lines(result) if refusal is None else (refusal,)
+    return "\n".join((*hybrid_lines(result), *memory_lines(result), *last))
 
 
 def hybrid_lines(result: vllm.Pool) -> Iterator[str]:

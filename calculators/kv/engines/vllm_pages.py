@@ -30,6 +30,7 @@ class Options:
     """vLLM's options, spelled as vLLM does; ``kernel_block_size`` is the attention backend's step.
 
     ``max_encoder_tokens`` is the encoder budget of cross attention (None: the batched tokens).
+    ``window_head_size_v`` is a release whose windowed specs know V's own width.
     ``report`` says how the "GPU KV cache size" line counts: ``groups`` divides the blocks by
     the groups (up to 0.20), ``concurrency`` multiplies concurrency by length (from 0.21).
     """
@@ -50,6 +51,7 @@ class Options:
     mamba_cache_mode: Literal["none", "align", "all"] = "none"
     kernel_block_size: int = 16
     disable_hybrid_kv_cache_manager: bool = False
+    window_head_size_v: bool = False
     report: Literal["groups", "concurrency"] = "groups"
 
     @property
@@ -136,7 +138,10 @@ def slot_of(cache: Cache, options: Options) -> tuple[int, int] | None:
 
 
 def as_stored(cache: Cache, options: Options) -> tuple[Cache, Dtype]:
-    """Windowed and cross layers as their specs see them: K's width for both, nothing packed."""
+    """Windowed and cross layers as their specs see them: K's width for both, nothing packed.
+
+    Later releases give ``SlidingWindowSpec`` a ``head_size_v`` (``window_head_size_v``).
+    """
     kv = options.kv_cache_dtype
     if isinstance(cache, BoundaryAttention):
         return cache, options.dtype
@@ -144,6 +149,8 @@ def as_stored(cache: Cache, options: Options) -> tuple[Cache, Dtype]:
         return cache, kv
     if kv.block is not None:
         kv = Dtype(name=kv.name, bits=8)  # packed four-bit rows exist for full attention only
+    if options.window_head_size_v:
+        return cache, kv
     return replace(cache, v_width=cache.k_width), kv
 
 

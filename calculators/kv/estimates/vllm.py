@@ -16,6 +16,7 @@ from calculators.kv.engines import vllm
 from calculators.kv.engines.turboquant import PRESETS, with_boundaries
 from calculators.kv.engines.vllm_lines import printed
 from calculators.kv.engines.vllm_pages import Options, Spec, ceil_div, spec_of, state_bytes
+from calculators.kv.engines.vllm_refusal import refusal
 from calculators.kv.engines.vllm_steps import derivation
 from calculators.kv.estimates.common import (
     PADDING,
@@ -102,11 +103,18 @@ def estimate(shape: Shape, params: EngineParams, available: int, length: int) ->
             *causes(stack, at_length(result, length), drafted, fit.sequences),
         ),
         steps=tuple(derivation(result)),
-        printed=printed(result),
+        printed=printed(result, refused(stack, result)),
         flags=flags(shape, params),
         holding=lambda at: holding(stack, result, at),
         tokens_at=lambda memory: with_memory(result, memory).tokens,
     )
+
+
+def refused(stack: Stack, result: vllm.Pool) -> str | None:
+    """What vLLM says in place of its report where one request of ``max_model_len`` does not fit."""
+    if result.available_bytes is None:  # blocks were stated: nothing is compared
+        return None
+    return refusal(stack, result.options, result.available_bytes)
 
 
 def with_memory(result: vllm.Pool, memory: int) -> vllm.Pool:
