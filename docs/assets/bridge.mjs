@@ -361,7 +361,10 @@ class Calculator {
 
   // The answer as text; where an error stands, that says which answer this still is.
   text() {
-    return [this.error.textContent, this.answer.innerText].filter(Boolean).join("\n\n");
+    this.answer.style.contentVisibility = "visible"; // what is off the screen has no innerText
+    const shown = this.answer.innerText;
+    this.answer.style.contentVisibility = "";
+    return [this.error.textContent, shown].filter(Boolean).join("\n\n");
   }
 
   // What stands in the form: after an error the form itself, so that the error can be shown.
