@@ -11,7 +11,6 @@ from pathlib import Path
 
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
-from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
@@ -22,9 +21,9 @@ from scripts.site import cards, cite, embed, runtime
 from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
 from scripts.site.archive_links import resolved
 from scripts.site.pages import finished, with_policy
+from scripts.site.theme_script import quiet
 
 SECOND = "zh"
-ALTERNATES = '"link[rel=alternate]"'
 OURS = ("calculators", "scripts.site")
 
 
@@ -33,9 +32,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     current = runtime.current()
     up = "../" if is_second(config) else ""
     config.extra_css = [f"{up}assets/{current.style}"]
-    bridge = ExtraScriptValue(f"{up}assets/{current.bridge}")
-    bridge.type = "module"
-    config.extra_javascript = [bridge]
+    config.extra["bridge"] = f"{up}assets/{current.bridge}"
     return config
 
 
@@ -108,16 +105,9 @@ def root_url(config: MkDocsConfig) -> str:
 
 
 def quiet_bundle(site: Path) -> None:
-    """Keep the theme from fetching a sitemap beside every ``hreflang`` address.
-
-    Material takes those for the roots of other languages; ours name the very page, as search
-    engines want it, so each view would ask for three files that do not exist, at ``site_url``.
-    """
+    """Mend what the theme's script does on each view for nothing; ``quiet`` says what."""
     [bundle] = site.glob("assets/javascripts/bundle.*.min.js")
-    code = bundle.read_text(encoding="utf-8")
-    if code.count(ALTERNATES) != 1:
-        raise LookupError(f"{bundle.name} does not have {ALTERNATES} once: check the theme")
-    bundle.write_text(code.replace(ALTERNATES, '"link[rel=sitemap]"'), encoding="utf-8")
+    bundle.write_text(quiet(bundle.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def write_beside(site: Path, root: str) -> None:

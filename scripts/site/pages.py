@@ -11,6 +11,8 @@ from html import escape
 ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
 SWITCHER = re.compile(r'<a href="[^"]*" hreflang="(\w+)" class="md-select')
 ALIGNED = re.compile(r' style="text-align: (left|right|center);"')
+TABLE = re.compile(r"^<table>\n.*?^</table>", re.DOTALL | re.MULTILINE)
+SCROLLER = r'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">\g<0></div></div>'
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 CHARSET = '<meta charset="utf-8">'
 
@@ -31,7 +33,12 @@ def finished(html: str, *, root: str, url: str, lang: str) -> str:
     linked = with_switcher(with_alternates(html, addresses), url=url, lang=lang)
     linked = linked.replace(SEARCH, f'{SEARCH} aria-label="{SEARCH_NAMES[lang]}"')
     # Markdown aligns table cells by inline style, which the policy forbids.
-    return with_policy(ALIGNED.sub(r' class="cp-\1"', linked))
+    return with_policy(with_scrollers(ALIGNED.sub(r' class="cp-\1"', linked)))
+
+
+def with_scrollers(html: str) -> str:
+    """Let tables of the text scroll by themselves, also before and without any script."""
+    return TABLE.sub(SCROLLER, html)
 
 
 def with_switcher(html: str, *, url: str, lang: str) -> str:
