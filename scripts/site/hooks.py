@@ -82,6 +82,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     )
     # A generated page has no history but its own date; a copy without history has today's.
     page.update_date = about["changed"] or page.meta.get("added") or page.update_date
+    if page.url.startswith("measurements/") and page.url != "measurements/":
+        page.meta["search"] = {"boost": 0.5}  # the guides first, what they rest on below
     return markdown
 
 
