@@ -115,7 +115,9 @@ def series(work: Callable[[], object], given: argparse.Namespace, name: str) -> 
 
 
 def bar(name: str, done: int, total: int) -> None:
-    """One line that fills up."""
+    """One line that fills up, for eyes only: silent where the error stream is no terminal."""
+    if not sys.stderr.isatty():
+        return
     filled = 30 * done // total
     print(
         f"\r{name:24} [{'#' * filled}{'.' * (30 - filled)}] {done}/{total}",

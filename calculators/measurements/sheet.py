@@ -227,8 +227,11 @@ class Sheet:
         for item in raw:
             count += 1
             value = settle(item)[0]
-            if value is not None and not (value == 0 and quantity in ZERO_SAMPLE_IS_MISSING):
-                good.append(convert(value, unit, wanted))
+            if value is None or (value == 0 and quantity in ZERO_SAMPLE_IS_MISSING):
+                continue
+            value = settle(convert(value, unit, wanted))[0]
+            if value is not None:
+                good.append(value)
         complete = len(good) == count and expected in {None, len(good)}
         if not complete:
             self.note("samples_incomplete", key=source, found=len(good), expected=expected or count)

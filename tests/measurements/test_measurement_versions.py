@@ -21,6 +21,13 @@ def test_odd_spellings_of_no_number_are_not_finite(word):
     assert (None, "not_finite") == (figure.value, figure.reason)
 
 
+def test_a_sample_that_overflows_in_its_unit_is_no_sample():
+    """1e308 seconds is no number of milliseconds: the series is incomplete, not infinite."""
+    [found] = read_text('{"avg_latency": 1.0, "latencies": [1e308, 2.0]}').measurements
+
+    assert ((2000.0,), False) == (found.samples[0].values, found.samples[0].complete)
+
+
 def test_evening_keeps_every_offset_and_every_string():
     """Only numbers change, and nothing moves."""
     text = '{"a": -nan, "b": "x: nan, [inf]", "c": [inf, -Infinity, +inf], "d": -1}'
