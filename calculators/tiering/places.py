@@ -39,18 +39,22 @@ class Place:
         What is too much goes afterwards, the oldest first; a request that is larger than the
         place loses its own end.
         """
-        cache, capacity = self.blocks, self.capacity
         if not blocks:
             return 0, []
+        cache, capacity = self.blocks, self.capacity
         before = len(cache)
-        self.uses += 1
-        placed = dict.fromkeys(blocks if self.refresh else self.absent(blocks), self.uses)
-        cache.update(placed)
+        self.uses = use = self.uses + 1
+        placed = list(blocks) if self.refresh else self.absent(blocks)
+        for block in placed:
+            cache[block] = use
+        put_in = len(cache) - before
         if capacity is None:
-            return len(cache) - before, []
-        self.queue.append((self.uses, list(placed)))
+            return put_in, []
+        if put_in < len(placed):  # some were there, or stand twice in the request
+            placed = list(dict.fromkeys(placed))
+        self.queue.append((use, placed))
         excess = len(cache) - capacity
-        return len(cache) - before, self.evict(excess) if excess > 0 else []
+        return put_in, self.evict(excess) if excess > 0 else []
 
     def absent(self, blocks: Sequence[int]) -> list[int]:
         """The blocks that are not there; one that a request names twice stands at its end."""
@@ -60,16 +64,16 @@ class Place:
         """Drop the ``excess`` oldest blocks; at least so many are there."""
         cache, queue = self.blocks, self.queue
         gone: list[int] = []
+        use, placed = queue[0]
         while excess:
-            use, placed = queue[0]
-            old = [block for block in placed[: -excess - 1 : -1] if cache[block] == use]
-            del placed[-excess:]
-            for block in old:
-                del cache[block]
-            gone += old
-            excess -= len(old)
-            if not placed:
+            while not placed:
                 queue.popleft()
+                use, placed = queue[0]
+            block = placed.pop()
+            if cache[block] == use:
+                del cache[block]
+                gone.append(block)
+                excess -= 1
         return gone
 
 
