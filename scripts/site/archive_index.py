@@ -14,7 +14,7 @@ from scripts.archive.tabulate import require_provenance
 from scripts.site.archive_links import here
 from scripts.site.archive_records import Entry
 from scripts.site.archive_table import Table, seen, short_hash
-from scripts.site.archive_words import boundary, model_name, subject
+from scripts.site.archive_words import boundary, model_name, moment, subject
 
 KINDS: Final = ("measured_here", "published_elsewhere", "imported")
 COLUMNS: Final = ("measurement", "kind", "p50", "cold", "added", "artefact")
@@ -84,7 +84,8 @@ def line(entry: Entry, labels: Labels) -> str:
     bound = boundary(entry, labels)
     name = subject(entry, labels)
     named = model_name(entry, labels)
-    model = f"<small>{escape(named)}</small>" if named and bound != named else ""
+    under = [named if bound != named else None, moment(entry)]
+    model = "".join(f"<small>{escape(text)}</small>" for text in under if text)
     cells = (
         escape(labels.text(f"kind.{entry.kind}")),
         honest.cell(entry, "p50"),

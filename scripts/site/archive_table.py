@@ -167,22 +167,25 @@ class Table:
         return shown if cold is None else shown + small(self.labels.text("cell.one"))
 
     def origin(self, entry: Entry) -> str:
-        """Where a row comes from, in the row."""
+        """Where a row comes from, in the row; what all rows have alike stands below the table."""
+        alike = set.intersection(*(set(self.facts(one)) for one in self.entries))
+        told = [fact for fact in self.facts(entry) if fact not in alike]
+        model = model_name(entry, self.labels)
+        if entry.timing_only and model is not None and model not in told:
+            told.insert(0, model)
+        kind = self.labels.text(f"kind.{entry.kind}")
+        shown = [kind, *told, *filter(None, [moment(entry)])]
+        return small(", ".join(shown)) + small(short_hash(entry))
+
+    def facts(self, entry: Entry) -> tuple[str, ...]:
+        """Model, checkpoint, data type and device, as far as they are stated."""
         device = entry.given.get("device") or {}
         used = device.get("used") if isinstance(device, dict) else device
         checkpoint = entry.given.get("checkpoint")
         name = checkpoint.get("model") if isinstance(checkpoint, dict) else checkpoint
         other = None if name == entry.model else name
-        facts = [
-            self.labels.text(f"kind.{entry.kind}"),
-            *dict.fromkeys(
-                filter(
-                    None, (model_name(entry, self.labels), other, entry.given.get("dtype"), used)
-                )
-            ),
-            *filter(None, [moment(entry)]),
-        ]
-        return small(", ".join(str(fact) for fact in facts)) + small(short_hash(entry))
+        found = (model_name(entry, self.labels), other, entry.given.get("dtype"), used)
+        return tuple(dict.fromkeys(str(fact) for fact in found if fact))
 
     def remarks(self) -> Iterator[Message]:
         """What the numbers do not say."""
