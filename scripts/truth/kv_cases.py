@@ -14,9 +14,11 @@ from typing import Any
 
 from calculators.form.errors import ParameterError
 from scripts.truth.kv.document import document_figures
-from scripts.truth.kv.given import FACTS, GIVEN, Case, Figures
+from scripts.truth.kv.given import GIVEN, Case, Figures
 from scripts.truth.kv.llamacpp import llamacpp_figures
+from scripts.truth.kv.names import canonical, with_spellings
 from scripts.truth.kv.sglang import sglang_figures
+from scripts.truth.kv.shapes import unread
 from scripts.truth.kv.tensorrt_llm import tensorrt_figures
 from scripts.truth.kv.vllm import vllm_figures
 from scripts.truth.verdict import Verdict
@@ -24,9 +26,11 @@ from scripts.truth.verdict import Verdict
 KNOWN = {
     "id", "source", "engine", "engine_version", "model", "config_facts", "config_facts_from", "tp",
     "pp", "kv_dtype", "block_size", "given", "expected", "derivation", "status", "checks",
-    "config_verified", "evidence", "note", "allowed_by_print",
+    "config_verified", "evidence", "note", "notes", "allowed_by_print", "dp", "doubtful",
 }  # fmt: skip
 MOST_CANDIDATES = 100_000
+ONE_DECIMAL = 0.04  # a case that allows more than this was printed with one decimal
+COARSEST = 0.06
 
 
 def recognises(document: object, path: Path) -> bool:
@@ -47,26 +51,28 @@ def verdicts(document: object, path: Path) -> Iterator[Verdict]:
             yield from verdicts_of(case)
 
 
-def verdicts_of(case: Case) -> Iterator[Verdict]:
+def verdicts_of(written: Case) -> Iterator[Verdict]:
     """The figures of one case; "not run" for a key that the adapter does not know."""
+    case = canonical(written)
     expected = flat(case["expected"])
     reader = next((f for name, f in ENGINES.items() if case["engine"].startswith(name)), None)
-    unknown = sorted({*case} - KNOWN | {*case["given"]} - GIVEN | {*case["config_facts"]} - FACTS)
+    unknown = sorted({*case} - KNOWN | {*case["given"]} - GIVEN | unread(case["config_facts"]))
     if reader is None or unknown:
         reason = f"unknown: {', '.join(unknown) or case['engine']}"
         yield not_run(case, expected, reason)
         return
     try:
-        best = closest(reader(case), expected)
-    except (ParameterError, KeyError) as error:
+        best = closest(map(with_spellings, reader(case)), expected, tolerances(case))
+    except (ParameterError, KeyError, TypeError, ValueError) as error:
         yield not_run(case, expected, f"cannot be computed: {error}")
         return
     missing = sorted(set(expected) - set(best))
     if missing:
         yield not_run(case, expected, f"unknown: {', '.join(missing)}")
         return
+    allowed = tolerances(case)
     for name, printed in expected.items():
-        outcome: Any = "passed" if prints(best[name], printed) else "failed"
+        outcome: Any = "passed" if prints(best[name], printed, allowed) else "failed"
         yield Verdict(
             case=case["id"], figure=name, expected=printed, computed=best[name], outcome=outcome
         )
@@ -84,12 +90,25 @@ def not_run(case: Case, expected: Figures, reason: str) -> Verdict:
     )
 
 
-def closest(candidates: Iterable[Figures], expected: Figures) -> Figures:
+def tolerances(case: Case) -> Mapping[Any, float]:
+    """How coarsely a case says that each of its figures was printed."""
+    return {
+        check["printed"]: check["tolerance"]
+        for check in case.get("checks") or ()
+        if isinstance(check.get("printed"), float) and check.get("tolerance", 1) <= COARSEST
+    }
+
+
+def closest(
+    candidates: Iterable[Figures], expected: Figures, allowed: Mapping[Any, float]
+) -> Figures:
     """The candidate that gives most of the printed figures; the first among equals."""
     best: Figures = {}
     most = -1
     for count, found in enumerate(candidates):
-        right = sum(n in found and prints(found[n], value) for n, value in expected.items())
+        right = sum(
+            n in found and prints(found[n], value, allowed) for n, value in expected.items()
+        )
         if right > most:
             best, most = found, right
         if most == len(expected) or count > MOST_CANDIDATES:
@@ -97,13 +116,19 @@ def closest(candidates: Iterable[Figures], expected: Figures) -> Figures:
     return best
 
 
-def prints(computed: Any, printed: Any) -> bool:
-    """Whether a value prints so: whole numbers exactly, others to their decimals (at least two)."""
+def prints(computed: Any, printed: Any, allowed: Mapping[Any, float]) -> bool:
+    """Whether a value prints so: whole numbers exactly, others to their decimals.
+
+    Two decimals at least, since JSON drops zeros, unless the case itself says that one was printed.
+    """
+    if isinstance(printed, str) and printed.rstrip("x%").replace(".", "", 1).isdigit():
+        printed = float(printed.rstrip("x%"))
     if computed is None or isinstance(printed, str):
         return bool(computed == printed)
     if isinstance(printed, int) and isinstance(computed, int):
         return computed == printed
-    decimals = max(2, -int(Decimal(str(printed)).as_tuple().exponent))
+    written = -int(Decimal(str(printed)).as_tuple().exponent)
+    decimals = max(1 if allowed.get(printed, 0) > ONE_DECIMAL else 2, written)
     # Half a unit to either side, ends included: engines round half to even, documents half up.
     return abs(Fraction(computed) - Fraction(str(printed))) <= Fraction(1, 2 * 10**decimals)
 

@@ -124,3 +124,112 @@ def test_search(name, query):
 
     assert name in [m.name for m in search(models, query)]
     assert len(search(models, "")) == len(models)
+
+
+LLAMA = {"layers": 32, "num_kv_heads": 8, "head_size": 128}
+QWEN27 = {
+    "num_hidden_layers": 64, "layers_full": 16, "layers_linear": 48, "num_key_value_heads": 4,
+    "head_dim": 256, "linear_num_key_heads": 16, "linear_num_value_heads": 48,
+    "linear_key_head_dim": 128, "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4,
+    "mamba_ssm_dtype": "float32",
+}  # fmt: skip
+LATENT = {"num_hidden_layers": 61, "kv_lora_rank": 512, "qk_rope_head_dim": 64}
+GPT_OSS = {
+    "num_hidden_layers": 24, "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 64,
+    "sliding_window": 128, "layer_types": ["sliding_attention", "full_attention"] * 12,
+}  # fmt: skip
+
+
+def case(engine="vllm", facts=LLAMA, given=None, expected=None, **changes):
+    """A case with as little as one can have."""
+    return {
+        "id": "x", "source": "", "engine": engine, "config_facts": facts, "given": given or {},
+        "expected": expected, **changes,
+    }  # fmt: skip
+
+
+SPELT = {
+    "other names of facts and inputs": case(
+        given={"available_kv_gib": 58.11}, expected={"tokens": 476016}
+    ),
+    "a config's own list of layers": case(
+        facts=GPT_OSS, tensor_parallel_size=2, engine_version="v0.19.0rc1",
+        given={"available_kv_cache_memory_gib": 59.32, "max_seq_len": 8192},
+        expected={"gpu_kv_cache_tokens": 2591776, "max_concurrency": "316.07x"},
+    ),
+    "a known model by its name": case(
+        facts={}, model="meta-llama/Llama-3.1-8B-Instruct", kv_dtype="fp8 (per tensor)",
+        given={"available_kv_cache_memory_gib": 58.11}, expected={"gpu_kv_cache_tokens": 952032},
+    ),
+    "memory rank by rank": case(
+        given={"available_kv_cache_memory_gib": [58.9, 58.11]}, tp=2,
+        expected={"gpu_kv_cache_tokens": 952048},
+    ),
+    "a refusal": case(
+        facts={"num_layers": 36, "num_kv_heads": 8, "head_dim": 128},
+        given={"available_kv_cache_memory_gib": 4.5, "max_model_len": 40960},
+        expected={"needed_gib": 5.62, "estimated_max_model_len": 32768},
+    ),
+    "blocks of the newer token line": case(
+        engine_version="0.24.0", given={"gpu_kv_cache_tokens": 107824, "max_model_len": 32768},
+        expected={"max_concurrency": 3.29},
+    ),
+    "a hybrid's block without memory": case(facts=QWEN27, expected={"attention_block_size": 784}),
+    "fp8, two speculative tokens": case(
+        facts=QWEN27, kv_dtype="fp8", given={"num_speculative_tokens": 2},
+        expected={"attention_block_size": 1600},
+    ),
+    "fp8 on two ranks": case(
+        facts=QWEN27, kv_dtype="fp8", tp=2, expected={"attention_block_size": 1568}
+    ),
+    "fp8_ds_mla": case(
+        facts=LATENT, kv_dtype="fp8_ds_mla", expected={"bytes_per_token": 61 * 656}
+    ),
+    "scales per token and head": case(
+        kv_dtype="fp8 (per token head)", expected={"bytes_per_token": 32 * 2 * 8 * (128 + 4)}
+    ),
+    "NVFP4": case(kv_dtype="nvfp4", expected={"bytes_per_token": 32 * 2 * 8 * 72}),
+    "TurboQuant": case(
+        kv_dtype="turboquant_k8v4", expected={"bytes_per_token": 8 * (28 * 196 + 4 * 512)}
+    ),
+    "context parallel": case(
+        facts=LATENT, tp=8, given={"dcp": 8, "available_kv_gib": 7.06, "max_model_len": 32768},
+        expected={"gpu_kv_cache_tokens": 862592, "max_concurrency": 26.32},
+    ),
+    "SGLang's free memory": case(
+        "SGLang", given={
+            "free_after_weights_gib": 60.0, "total_gib": 80.0, "mem_fraction_static": 0.875,
+        }, expected={"max_total_num_tokens": 409600},
+    ),
+    "llama.cpp's two types": case(
+        "llamacpp", kv_dtype="q8_0/q4_0", given={"ctx_size": 4096, "n_parallel": 1},
+        expected={"k_mib": 136, "v_mib": 72},
+    ),
+    "llama.cpp's latent row": case(
+        "ik_llama.cpp", facts=LATENT, kv_dtype="q8_0", given={"n_ctx": 32768},
+        expected={"kv_mib": 1166.62},
+    ),
+    "TensorRT-LLM rounds blocks up": case(
+        "TensorRT-LLM", facts={"n_layer": 32, "n_head": 32, "head_dim": 128}, block_size=64,
+        given={"free_gib": 21.89}, expected={"blocks": 631},
+    ),
+    "a document's batch": case(
+        "document", given={"context_length": 128000, "batch": 4}, expected={"kv_gib": 62.5}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", [pytest.param(c, id=name) for name, c in SPELT.items()])
+def test_kinds_and_spellings(written):
+    """Every kind of the rules runs, however its keys are spelt."""
+    assert [v for v in kv_cases.verdicts([written], TRUTH) if v.outcome != "passed"] == []
+
+
+def test_a_config_key_that_nothing_reads_is_not_run():
+    """A fact that the reading of a config passes over is unknown, and named."""
+    written = case(
+        facts={**GPT_OSS, "strange": 1}, given={"available_kv_gib": 1.0}, expected={"tokens": 1}
+    )
+    [found] = kv_cases.verdicts([written], TRUTH)
+
+    assert ("not run", "unknown: strange") == (found.outcome, found.reason)

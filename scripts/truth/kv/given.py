@@ -1,5 +1,6 @@
 """The keys that a case may have, and how its inputs are read."""
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -22,6 +23,7 @@ FACTS = {
     "linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim",
     "linear_conv_kernel_dim", "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups",
     "conv_kernel", "mamba_ssm_cache_dtype", "n_head", "n_head_kv", "use_sliding_window",
+    "sliding_v_head_dim", "num_nextn_predict_layers",
 }  # fmt: skip
 GIVEN = {
     "max_model_len", "available_kv_cache_memory_gib", "max_num_batched_tokens", "num_gpu_blocks",
@@ -32,6 +34,8 @@ GIVEN = {
     "allocated_gib", "free_gib", "free_memory_gib", "free_gpu_memory_fraction", "max_tokens",
     "kv_mib_f16", "n_ctx_requested", "n_ctx", "slots", "kv_unified", "n_ubatch", "swa_full",
     "context", "sequences", "batch", "batch_size", "max_num_seqs", "tokens_per_block",
+    "free_after_weights_gib", "total_gib", "mem_fraction_static", "type_k", "type_v", "n_ctx_seq",
+    "cross_kv_cache_fraction", "kv_mib_q8_0", "kv_mib_q4_0", "available_bytes",
 }  # fmt: skip
 
 
@@ -40,10 +44,25 @@ def first(facts: Mapping[str, Any], *names: str, default: Any = None) -> Any:
     return next((facts[name] for name in names if facts.get(name) is not None), default)
 
 
+SPELLINGS = {
+    "fp8 (per token head)": "fp8_per_token_head", "fp8 per token head": "fp8_per_token_head",
+    "fp8_per_token": "fp8_per_token_head", "int8 (per token head)": "int8_per_token_head",
+    "fp8 (per tensor)": "fp8", "fp8 per tensor": "fp8", "auto": "bf16", "fp8_ds_mla": "fp8",
+    "fp4": "fp4_e2m1", "turbo": "bf16",
+}  # fmt: skip
+
+
+def dtype_name(case: Case) -> str:
+    """The cache's type as the case spells it; of ``f16 -> q8_0, q4_0`` the first."""
+    return str(case["kv_dtype"] or "bf16").split("->")[0].strip().lower()
+
+
 def kv_dtype(case: Case) -> Dtype:
-    """The cache's type; of ``f16 -> q8_0, q4_0`` the first."""
-    name = str(case["kv_dtype"] or "bf16").split("->")[0].strip()
-    return dtype("kv_dtype", {"fp8 (per token head)": "fp8_per_token_head"}.get(name, name))
+    """The cache's type; of a K and a V type the K's."""
+    name = re.split(r"[/,]|\s+\+\s+", dtype_name(case))[0].removeprefix("k ").strip()
+    if name.startswith("turboquant"):
+        return dtype("kv_dtype", "bf16")  # its slots have bytes of their own
+    return dtype("kv_dtype", SPELLINGS.get(name, name.replace("-", "_")))
 
 
 def gib_range(value: float) -> tuple[int, int]:

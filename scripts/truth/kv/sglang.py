@@ -1,13 +1,17 @@
-"""SGLang's lines: cell, pool and printed sizes."""
+"""SGLang's lines: cell, pool and printed sizes.
 
-from collections.abc import Iterator
+Printed memory stands for a range, and every pool in it is a candidate. A sparse model prints the
+latent rows alone first, then everything: "KV size" may mean either.
+"""
+
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
 from calculators.kv.dtypes import dtype
 from calculators.kv.engines import sglang
 from calculators.kv.engines.steps import GIB
-from calculators.kv.layers import Stack
+from calculators.kv.layers import Cache, IndexKeys, Stack
 from scripts.truth.kv.given import Case, Figures, first, gib_range, kv_dtype
 from scripts.truth.kv.shapes import stack_of
 
@@ -30,12 +34,36 @@ def sglang_figures(case: Case) -> Iterator[Figures]:
         **ratios,
     )
     stack = stack_of(case)
-    if "available_gib" in given:
-        for memory in gib_range(given["available_gib"]):
-            tokens = sglang.pool(stack, options, memory).max_total_num_tokens
-            yield sglang_sizes(stack, options, tokens)
+    if (memory := memory_range(given)) is not None:
+        for pool in pools(stack, options, *memory):
+            sized = sglang_sizes(stack, options, pool.max_total_num_tokens)
+            swa = {} if pool.swa_tokens is None else {"swa_tokens": pool.swa_tokens}
+            yield {**sized, **swa, "states": pool.states}
         return
-    yield sglang_sizes(stack, options, first(given, "max_total_num_tokens", "full_tokens"))
+    figures = sglang_sizes(stack, options, first(given, "max_total_num_tokens", "full_tokens"))
+    yield figures
+    if "kv_size_gb_without_index" in figures:
+        yield {**figures, "kv_size_gb": figures["kv_size_gb_without_index"]}
+
+
+def memory_range(given: Case) -> tuple[int, int] | None:
+    """Bytes for the cache: printed, or what is free less the part that stays so."""
+    if "available_gib" in given:
+        return gib_range(given["available_gib"])
+    if "free_after_weights_gib" not in given:
+        return None
+    low, high = gib_range(given["free_after_weights_gib"])
+    kept = 1 - Fraction(str(given["mem_fraction_static"]))
+    less, more = gib_range(given["total_gib"])
+    return int(low - more * kept), int(high - less * kept)
+
+
+def pools(stack: Stack, options: sglang.Options, low: int, high: int) -> Iterator[sglang.Pool]:
+    """Every pool that the memory allows, the middle one first."""
+    step = max(1, sglang.cell_of(stack, options).profiled * options.page_size // 2)
+    middle = (low + high) // 2
+    for memory in sorted({*range(low, high, step), middle, high}, key=lambda m: abs(m - middle)):
+        yield sglang.pool(stack, options, memory)
 
 
 def sglang_sizes(stack: Stack, options: sglang.Options, tokens: int | None) -> Figures:
@@ -53,8 +81,33 @@ def sglang_sizes(stack: Stack, options: sglang.Options, tokens: int | None) -> F
             "V_size_gb": Fraction(sglang.v_bytes(stack, options, tokens), GIB),
             "kv_size_gb": whole,
             "kv_size_gb_with_index": whole,
+            "KV_size_gb": whole,
         }
+        figures |= part_sizes(stack, options, tokens)
     return {name: number(value) for name, value in figures.items()}
+
+
+def part_sizes(stack: Stack, options: sglang.Options, tokens: int) -> Figures:
+    """The pools of full and windowed layers apart, and a sparse model without its index."""
+    figures: dict[str, Any] = {}
+    swa = sglang.swa_tokens(tokens, options)
+    for name, part, size in (
+        ("full", kept(stack, lambda c: c.reach is None), tokens),
+        ("swa", kept(stack, lambda c: c.reach is not None), swa),
+    ):
+        for side, sizes in (("K", sglang.k_bytes), ("V", sglang.v_bytes)):
+            figures[f"{name}_{side}_size_gb"] = Fraction(sizes(part, options, size), GIB)
+    if any(isinstance(cache, IndexKeys) for cache in stack.counts):
+        index = kept(stack, lambda c: isinstance(c, IndexKeys))
+        whole = sglang.kv_bytes(stack, options, tokens)
+        rows = whole - sglang.kv_bytes(index, options, tokens)
+        figures["kv_size_gb_without_index"] = Fraction(rows, GIB)
+    return figures
+
+
+def kept(stack: Stack, wanted: Callable[[Cache], bool]) -> Stack:
+    """The layers with some of their caches."""
+    return Stack(tuple(tuple(filter(wanted, layer)) for layer in stack.layers))
 
 
 def as_int(value: Fraction) -> int | Fraction:

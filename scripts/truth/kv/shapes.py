@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from calculators.form.errors import ParameterError
+from calculators.kv.config import read_tree
 from calculators.kv.engines.rows import fp8_scaled, latent_fp8_row
 from calculators.kv.facts import Facts
 from calculators.kv.layers import (
@@ -13,15 +14,39 @@ from calculators.kv.layers import (
     FullAttention,
     IndexKeys,
     LatentAttention,
+    Layer,
     SlidingAttention,
     Stack,
 )
+from calculators.kv.log_settings import named
 from calculators.kv.states import state
-from scripts.truth.kv.given import Case, first
+from scripts.truth.kv.given import FACTS, Case, first
+from scripts.truth.kv_configs import config_of
+
+
+def unread(facts: Mapping[str, Any]) -> set[str]:
+    """Facts that neither the short vocabulary nor the reading of a config uses."""
+    unknown = {*facts} - FACTS
+    if not unknown:
+        return unknown
+    try:
+        reading = read_tree(config_of(facts))
+    except ParameterError:
+        return unknown
+    return unknown & {*reading.ignored}
 
 
 def stack_of(case: Case) -> Stack:
-    """The layers that a case's facts state."""
+    """The layers that a case's facts state; without facts, those of a model known by its name."""
+    facts = case["config_facts"]
+    if {*facts} - FACTS:
+        return read_tree(config_of(facts)).stack
+    known = None if facts else named(str(case["model"]))
+    return plain_stack(case) if known is None else known.stack
+
+
+def plain_stack(case: Case) -> Stack:
+    """The layers of facts that count them kind by kind."""
     facts = case["config_facts"]
     sliding = first(facts, "layers_sliding", "layers_swa", default=0)
     chunked = first(facts, "layers_chunked", default=0)
@@ -51,6 +76,14 @@ def stack_of(case: Case) -> Stack:
     return Stack(tuple(layers))
 
 
+def draft_of(case: Case) -> tuple[Layer, ...]:
+    """Layers that predict further tokens, kept by an engine that speculates with them."""
+    facts = case["config_facts"]
+    if {*facts} - FACTS:
+        return read_tree(config_of(facts)).draft.layers
+    return (full_layer(case),) * (facts.get("num_nextn_predict_layers") or 0)
+
+
 def full_layer(case: Case) -> tuple[Cache, ...]:
     """A layer that attends to everything: latent where there is a rank."""
     facts = case["config_facts"]
@@ -72,11 +105,13 @@ def shape(case: Case, kind: str) -> dict[str, int]:
         heads = facts["kv_heads_per_rank"] * (case["tp"] or 1)
     hidden = first(facts, "hidden_size", "hidden", "n_embd")
     queries = first(facts, "num_attention_heads", "n_head")
+    heads = heads or queries
     width = first(facts, f"{kind}_head_dim", "head_dim")
     if width is None:
         width = hidden // queries if queries else hidden
         heads = heads or queries or 1
-    return {"heads": heads, "k_width": width, "v_width": first(facts, "v_head_dim", default=width)}
+    v_width = first(facts, f"{kind}_v_head_dim", "v_head_dim", default=width)
+    return {"heads": heads, "k_width": width, "v_width": v_width}
 
 
 def check_rows(facts: Mapping[str, Any]) -> None:

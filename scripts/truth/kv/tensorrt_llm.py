@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from calculators.kv.engines import tensorrt_llm
 from calculators.kv.engines.steps import GIB
+from calculators.kv.layers import Stack
 from scripts.truth.kv.given import Case, Figures, first, gib_range, kv_dtype
 from scripts.truth.kv.shapes import stack_of
 
@@ -19,6 +20,7 @@ def tensorrt_figures(case: Case) -> Iterator[Figures]:
         free_gpu_memory_fraction=fraction,
         tp_size=case["tp"] or 1,
         pp_size=case["pp"] or 1,
+        cross_kv_cache_fraction=cross_fraction(given),
     )
     stack = stack_of(case)
     per_token = tensorrt_llm.bytes_per_token(stack, options)
@@ -35,11 +37,31 @@ def tensorrt_figures(case: Case) -> Iterator[Figures]:
         size = given["max_tokens"] * per_token
         yield {"allocated_gib": size / GIB, "bytes_per_token": per_token}
         return
-    for memory in gib_range(first(given, "free_gib", "free_memory_gib")):
-        found = tensorrt_llm.pool(stack, options, memory)
-        yield {
-            "max_tokens": found.max_tokens,
-            "blocks": found.blocks,
-            "num_blocks": found.blocks,
-            "bytes_per_token": found.bytes_per_token,
-        }
+    low, high = gib_range(first(given, "free_gib", "free_memory_gib", "available_gib"))
+    middle = (low + high) // 2
+    step = max(1, int(per_token / fraction))
+    memories = {*range(low, high, step), middle, high}
+    for memory in sorted(memories, key=lambda m: abs(m - middle)):
+        yield pool_figures(stack, options, memory, given.get("max_model_len"))
+
+
+def cross_fraction(given: Case) -> Fraction | None:
+    """``crossKvCacheFraction``, where the model has cross attention."""
+    stated = given.get("cross_kv_cache_fraction")
+    return None if stated is None else Fraction(str(stated))
+
+
+def pool_figures(
+    stack: Stack, options: tensorrt_llm.Options, memory: int, length: int | None
+) -> Figures:
+    """One pool, and the pools by window that an older split makes of the same memory."""
+    found = tensorrt_llm.pool(stack, options, memory)
+    windows = tensorrt_llm.window_pools(stack, options, memory, length) if length else ()
+    return {
+        "max_tokens": found.max_tokens,
+        "pool_tokens": found.pool_tokens,
+        "blocks": found.blocks,
+        "allocated_gib": found.pool_bytes / GIB,
+        "bytes_per_token": found.bytes_per_token,
+        **{f"window_blocks.{pool.window}": pool.blocks for pool in windows},
+    }
