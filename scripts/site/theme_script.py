@@ -28,7 +28,7 @@ TABLES, NONE = '"table:not([class])"', '"cp-none"'
 LISTINGS, FEWER = '"pre:not(.mermaid) > code"', '"pre:not(.mermaid):not(.cp-code) > code"'
 # The index is fetched, parsed, copied and indexed on every view; here once a reader turns to the
 # search, at the event that ``main.html`` sends.
-INDEX = re.compile(r':(\w+\(new URL\("search/search_index\.json",\w+\.base\)\))')
+INDEX = re.compile(r',(\w+\(1\))\):(\w+\(new URL\("search/search_index\.json",\w+\.base\)\))')
 FROM_EVENT = re.compile(r'(\w+)\(window,"contextmenu"\)')
 SWITCH_MAP = re.compile(r'\.pipe\((\w+)\(\(\)=>\w+\("link\[rel=alternate\]"\)\)')
 
@@ -37,7 +37,8 @@ def quiet(code: str) -> str:
     """The theme's script without that work; ``LookupError`` where it is not as expected."""
     event, mapped = only(FROM_EVENT, code)[1], only(SWITCH_MAP, code)[1]
     fetched, addresses = only(INDEX, code), only(ADDRESSES, code)
-    waits = f':{event}(window,"cp-search").pipe({mapped}(()=>{fetched[1]}))'
+    shared, request = fetched.groups()
+    waits = f',{shared}):{event}(window,"cp-search").pipe({mapped}(()=>{request}),{shared})'
     replaced = {
         fetched[0]: waits,
         ALTERNATES: SITEMAP,

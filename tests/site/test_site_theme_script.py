@@ -1,0 +1,33 @@
+"""The theme's script does less on each view, and another version of it fails the build."""
+
+from pathlib import Path
+
+import material
+import pytest
+
+from scripts.site.theme_script import ALTERNATES, SWITCHING, TABLES, quiet
+
+[BUNDLE] = Path(material.__file__).parent.glob("templates/assets/javascripts/bundle.*.min.js")
+CODE = BUNDLE.read_text(encoding="utf-8")
+
+
+def test_the_pinned_theme_is_as_expected():
+    """Each place is in the script of the installed theme, and is gone afterwards."""
+    mended = quiet(CODE)
+
+    assert not [old for old in (ALTERNATES, SWITCHING, TABLES) if old in mended]
+    assert 1 == mended.count('(window,"cp-search")')
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(CODE.replace(SWITCHING, ""), id="a place is missing"),
+        pytest.param(CODE + SWITCHING, id="a place is there twice"),
+        pytest.param("", id="no script at all"),
+    ],
+)
+def test_another_theme_is_refused(code):
+    """A script that is not as expected is not changed by guess."""
+    with pytest.raises(LookupError):
+        quiet(code)
