@@ -31,7 +31,7 @@ def options(length, **changes):
     return Options(kv_cache_dtype=BF16, dtype=BF16, max_model_len=length, **changes)
 
 
-# hzqjgthy/vllm (0.11) and a note on 0.11.0 with Qwen3-VL-30B-A3B: what was printed.
+# A note in hzqjgthy/vllm, and one on vLLM 0.11.0 with Qwen3-VL-30B-A3B: what was printed.
 PRINTED = [
     pytest.param("36*full:8x128", 40960, "5.62", "4.50", 32768, id="Qwen3-8B"),
     pytest.param("48*full:4x128", 262144, "24.00", "8.04", 87840, id="Qwen3-VL-30B-A3B"),
