@@ -20,7 +20,7 @@ from scripts.cache import write_whole
 from scripts.site import cards, cite, embed, runtime
 from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
 from scripts.site.archive_links import resolved
-from scripts.site.pages import finished, with_policy
+from scripts.site.pages import FOLDERS, finished, with_policy
 from scripts.site.theme_script import quiet
 
 SECOND = "zh"
@@ -113,7 +113,9 @@ def quiet_bundle(site: Path) -> None:
 
 
 def write_beside(site: Path, root: str) -> None:
-    """Write what is in neither navigation nor index: pictures for links, pages for frames."""
+    """Write what is in no navigation: pictures for links, pages for frames, a word to crawlers."""
+    maps = "".join(f"Sitemap: {root}{folder}sitemap.xml\n" for folder in FOLDERS.values())
+    write_whole(site / "robots.txt", f"User-agent: *\nAllow: /\n\n{maps}".encode())
     for path, picture in cards.pictures():
         write_whole(site / path, picture)
     sheets = sorted((site / "assets/stylesheets").glob("[mp]*.min.css"))  # main, palette

@@ -1,11 +1,14 @@
 """The whole site in a real Chromium, both languages."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import LANGUAGES, PAGES, ROOT, Heard
+from scripts.setup import find_browser
+from tests.browser.conftest import LANGUAGES, PAGES, QUIET, ROOT, Heard
 
 pytestmark = pytest.mark.browser
 AXE = (ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
@@ -55,6 +58,30 @@ def test_phone_width(chromium: Browser, base: str, folder: str, path: str) -> No
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
+
+
+@both
+def test_doubled_text_on_a_phone(chromium: Browser, tmp_path: Path, base: str, folder: str) -> None:
+    """With text at twice its size nothing makes a page of a phone scroll sideways."""
+    settings = {"webkit": {"webprefs": {"default_font_size": 32, "default_fixed_font_size": 26}}}
+    (tmp_path / "Default").mkdir()
+    (tmp_path / "Default" / "Preferences").write_text(json.dumps(settings), encoding="utf-8")
+    context = chromium.browser_type.launch_persistent_context(
+        tmp_path,
+        executable_path=find_browser(),
+        args=list(QUIET),
+        viewport={"width": 390, "height": 844},
+    )
+    page = context.new_page()
+    widths = {}
+    for path in PAGES:
+        page.goto(f"{base}{folder}{path}")
+        widths[path] = page.evaluate("document.documentElement.scrollWidth")
+    doubled = page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")
+    context.close()
+
+    assert doubled >= 2 * 20
+    assert not {path: width for path, width in widths.items() if width > 390}
 
 
 @both
