@@ -26,6 +26,7 @@ from calculators.kv.families import (
     refuse_other_memories,
 )
 from calculators.kv.layers import (
+    NO_LAYERS,
     Cache,
     CrossAttention,
     FullAttention,
@@ -55,7 +56,6 @@ PADDED_INPUTS = {"whisper"}  # every input is padded to the encoder's full lengt
 SAYS_KV_HEADS = (
     *KV_HEADS, "multi_query", "attention_head_type", "attn_config", "block_configs",
 )  # fmt: skip
-NO_LAYERS = Stack(())
 
 
 @dataclass(frozen=True, slots=True)

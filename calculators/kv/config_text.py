@@ -8,9 +8,7 @@ from typing import Any
 from calculators.form.errors import ParameterError, excerpt
 from calculators.form.nesting import nests_deeper
 
-# Characters. A quantisation block that lists every expert makes a real config.json 3 MB long
-# (nvidia/MiniMax-M3-NVFP4).
-LONGEST = 8_000_000
+LONGEST = 8_000_000  # characters; the form's own limit stands in ``shape``
 LONGEST_NUMBER = 40  # digits
 # What no text holds: control characters, and what stands for bytes that are not UTF-8.
 BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")

@@ -258,6 +258,9 @@ class Stack:
         return Stack(self.layers[start : start + shares[rank]])
 
 
+NO_LAYERS = Stack(())
+
+
 def full(count: int, heads: int, k_width: int, v_width: int | None = None) -> Stack:
     """``count`` equal full-attention layers: the plain model."""
     layer = FullAttention(

@@ -40,10 +40,11 @@ MOST_ELEMENTS = 10_000_000  # of any width, window or count
 LONGEST_TEXT = 20_000
 DEEPEST = 4
 LONGEST_PERIOD = 64  # layers; patterns of real models repeat after at most 13
-TOKEN = re.compile(r"([0-9]+)\*|([(),])|([^(),*\s]+)")
-ATTENTION = re.compile(r"([0-9]+)x([0-9]+)(?:-([0-9]+))?(?:@([0-9]+))?")
-LATENT = re.compile(r"([0-9]+)-([0-9]+)(?:@([0-9]+))?")
-STATE = re.compile(r"([0-9]+)x([0-9]+)x([0-9]+)(?:\.g([0-9]+))?(?:\.k([0-9]+))?(?:\.(\w+))?")
+# Compiled by ``re`` when the first text is read: most answers start without one.
+PIECE = r"([0-9]+)\*|([(),])|([^(),*\s]+)"
+ATTENTION = r"([0-9]+)x([0-9]+)(?:-([0-9]+))?(?:@([0-9]+))?"
+LATENT = r"([0-9]+)-([0-9]+)(?:@([0-9]+))?"
+STATE = r"([0-9]+)x([0-9]+)x([0-9]+)(?:\.g([0-9]+))?(?:\.k([0-9]+))?(?:\.(\w+))?"
 
 
 def to_text(stack: Stack) -> str:
@@ -124,7 +125,7 @@ def from_text(field: str, text: str) -> Stack:
     compact = "".join(text.split())
     if not compact:
         raise ParameterError(field, "empty", minimum=1, maximum=MOST_LAYERS)
-    tokens = [match.group() for match in TOKEN.finditer(compact)]
+    tokens = [match.group() for match in re.finditer(PIECE, compact)]
     if "".join(tokens) != compact:
         raise ParameterError(field, "not_layers", text=excerpt(text))
     layers, rest = sequence(field, tokens, 0)
@@ -176,16 +177,18 @@ def cache(field: str, text: str) -> Cache:
         return SharedCache()
     if kind == "index":
         return IndexKeys(width=size(field, shape))
-    if kind == "mla" and (match := LATENT.fullmatch(shape)):
+    if kind == "mla" and (match := re.fullmatch(LATENT, shape)):
         rank, rope, window = match.groups()
         return LatentAttention(
             rank=size(field, rank),
             rope=size(field, rope, least=0),
             window=None if window is None else size(field, window),
         )
-    if kind == "state" and (match := STATE.fullmatch(shape)):
+    if kind == "state" and (match := re.fullmatch(STATE, shape)):
         return state(field, match)
-    if kind in {"full", "sliding", "chunked", "cross"} and (match := ATTENTION.fullmatch(shape)):
+    if kind in {"full", "sliding", "chunked", "cross"} and (
+        match := re.fullmatch(ATTENTION, shape)
+    ):
         return attention(field, kind, match)
     raise ParameterError(field, "not_layers", text=excerpt(text))
 

@@ -6,18 +6,23 @@ only the weights or an engine's own conversion (GGUF) would tell.
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from calculators.form import fields
 from calculators.form.errors import ParameterError
 from calculators.kv.catalogue import MODELS
-from calculators.kv.config import NO_LAYERS, Reading, read_config
-from calculators.kv.config_text import LONGEST
 from calculators.kv.dtypes import Dtype, dtype
-from calculators.kv.layers import Stack, full
+from calculators.kv.layers import NO_LAYERS, Stack, full
 from calculators.kv.models import Model
 from calculators.kv.notation import from_text, to_text
 from calculators.show.blocks import Message, Notes, Section, Table
 
+if TYPE_CHECKING:
+    from calculators.kv.config import Reading
+
+# Characters. A quantisation block that lists every expert makes a real config.json 3 MB long
+# (nvidia/MiniMax-M3-NVFP4).
+LONGEST_CONFIG = 8_000_000
 LONGEST_FACT = 120  # characters shown of a value, such as a list of layer types
 SOURCES = ("typed", "model", "config", "stack")
 
@@ -44,7 +49,7 @@ class ShapeParams:
         when=("source", ("model",)),
     )
     config: str | None = fields.text(
-        longest=LONGEST,
+        longest=LONGEST_CONFIG,
         suffixes=(".json",),
         group="shape",
         shared=False,
@@ -59,7 +64,7 @@ class Shape:
 
     stack: Stack
     model: Dtype | None = None
-    reading: Reading | None = None
+    reading: "Reading | None" = None
     known: Model | None = None
 
     @property
@@ -80,6 +85,9 @@ def shape_of(params: ShapeParams) -> Shape:
         return known_shape(MODELS[params.model])
     if params.source == "stack":
         return Shape(stack=from_text("stack", needed("stack", params.stack)))
+    # Half of this folder's start-up time, which only a config needs.
+    from calculators.kv.config import read_config  # noqa: PLC0415
+
     reading = read_config(needed("config", params.config))
     return Shape(stack=reading.stack, model=own_dtype(reading.dtype), reading=reading)
 
@@ -118,7 +126,7 @@ def shape_remarks(shape: Shape) -> Iterator[Message]:
         yield Message("note.draft", {"count": len(shape.draft.layers)})
 
 
-def shape_facts(reading: Reading) -> Section:
+def shape_facts(reading: "Reading") -> Section:
     """Every key of the config that the answer rests on, and those that it ignored."""
     rows = tuple((key, str(value)[:LONGEST_FACT]) for key, value in reading.facts.items())
     ignored = Message("note.ignored", {"keys": ", ".join(reading.ignored) or "–"})
