@@ -49,6 +49,7 @@ def about(*, title: str, source: str, url: str, lang: Language, root: str) -> di
     return {
         "words": words,
         "changed": changed,
+        "place": source.removesuffix(".md"),  # of its entry in the changelog
         "image": f"{root}{cards.address(url, lang)}",
         "text": text(title, address, changed, lang),
         "bibtex": bibtex(title, address, changed, key=f"{url.strip('/') or 'home'}-{lang}"),
