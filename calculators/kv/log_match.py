@@ -77,7 +77,7 @@ class Match:
 def best_match(shape: Shape, log: Log, setting: Setting) -> Match:
     """The stated setting where it gives the figures, else the least that has to be supposed."""
     plain = match(shape, log, setting, ())
-    if plain is not None and plain.complete:
+    if plain is not None and (plain.complete or not plain.compared):
         return plain
     candidates = list(suppositions(shape, setting, log))
     single = [complete(shape, log, setting, (one,)) for one in candidates]
@@ -104,13 +104,19 @@ def complete(
 def match(
     shape: Shape, log: Log, setting: Setting, chosen: tuple[Supposition, ...]
 ) -> Match | None:
-    """The estimate under some suppositions; None where the engine would refuse them."""
+    """The estimate under some suppositions; None where the engine would refuse them.
+
+    None as well for suppositions under which no memory gives the printed tokens.
+    """
     changes = {name: value for supposed in chosen for name, value in supposed.changes}
     memory_free = changes.pop("memory_free", False)
     tried = setting.changed(**changes) if changes else setting
     length = tried.params.max_model_len if tried.params.engine == "vllm" else 1
     try:
         memory = memory_for(shape, log, tried, length, anywhere=bool(memory_free))
+        if memory is None and chosen:
+            return None  # nothing is gained by supposing what cannot give the printed tokens
+        memory = nominal_memory(tried) if memory is None else memory
         found = estimate(shape, tried.params, memory, length)
     except ParameterError:
         return None
@@ -131,11 +137,21 @@ def compared(log: Log, found: Estimate) -> Iterator[Compared]:
             yield Compared(field, text, ours[field])
 
 
-def memory_for(shape: Shape, log: Log, setting: Setting, length: int, *, anywhere: bool) -> int:
-    """Bytes within the printed range that give the printed tokens, or the printed figure."""
+def nominal_memory(setting: Setting) -> int:
+    """The printed memory as it stands; the least where none is printed."""
+    return printed(setting.params).bytes if "available_gib" in setting.stated else ANYWHERE[0]
+
+
+def memory_for(
+    shape: Shape, log: Log, setting: Setting, length: int, *, anywhere: bool
+) -> int | None:
+    """Bytes within the printed range that give the printed tokens; None where none do.
+
+    Where no tokens are printed, the printed memory as it stands.
+    """
     params = setting.params
     low, high = ANYWHERE if anywhere else memory_range(setting)
-    nominal = printed(params).bytes if "available_gib" in setting.stated else low
+    nominal = nominal_memory(setting)
     size = positive(log.fields.get(SIZE.get(params.engine, ""), ""))
     if size is None:
         refused = positive(log.fields.get(REFUSED_LENGTH, ""))
@@ -144,7 +160,7 @@ def memory_for(shape: Shape, log: Log, setting: Setting, length: int, *, anywher
         return least_memory(refused_length(shape, params, length), refused, low, high) or nominal
 
     tokens = estimate(shape, params, high, length).tokens_at
-    return least_memory(tokens, size, low, high) or min(max(nominal, low), high)
+    return least_memory(tokens, size, low, high)
 
 
 def refused_length(shape: Shape, params: EngineParams, length: int) -> Callable[[int], int]:

@@ -114,6 +114,8 @@ def refused(stack: Stack, result: vllm.Pool) -> str | None:
     """What vLLM says in place of its report where one request of ``max_model_len`` does not fit."""
     if result.available_bytes is None:  # blocks were stated: nothing is compared
         return None
+    if result.concurrency is not None and result.concurrency >= 1:
+        return None
     return refusal(stack, result.options, result.available_bytes)
 
 
