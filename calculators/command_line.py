@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     try:
         calculator = find(arguments[0]) if arguments[:1] and arguments[0] in MODULES else None
         if calculator is None:
-            return overview(arguments)
+            return overview(arguments, labels.lang)
         labels = label_files.load(calculator.name, labels.lang)
         return say(run(calculator, labels, arguments[1:]))
     except ParameterError as error:
@@ -34,6 +34,8 @@ def main(arguments: list[str]) -> int:
 
 def say(text: str) -> int:
     """Write the answer. A reader that has gone is no error; a full disk is one, in a sentence."""
+    if sys.stdout is None:  # closed before the program began
+        return 0
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -56,10 +58,18 @@ def language(arguments: list[str]) -> Language:
     return LANGUAGES[0]
 
 
-def overview(arguments: list[str]) -> int:
-    """Name the calculators."""
-    parser = argparse.ArgumentParser(prog="python -m calculators", description=__doc__)
-    parser.add_argument("calculator", choices=MODULES)
+def overview(arguments: list[str], lang: Language) -> int:
+    """Name the calculators, each with its title."""
+    width = max(map(len, MODULES))
+    titles = (f"  {n:{width}}  {label_files.load(n, lang).text('title')}" for n in MODULES)
+    parser = argparse.ArgumentParser(
+        prog="python -m calculators",
+        description=__doc__,
+        epilog="\n".join(titles),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("calculator", choices=MODULES, metavar="CALCULATOR")
+    parser.add_argument("--lang", choices=LANGUAGES, default=LANGUAGES[0])
     parser.parse_args(arguments)
     return 0
 

@@ -175,3 +175,21 @@ def test_as_a_program():
     assert good.returncode == 0
     assert good.stdout.decode().startswith("逻辑 KV 总量: 4.00 GiB")
     assert (bad.returncode, bad.stdout, bad.stderr.count(b"\n")) == (REFUSED, b"", 1)
+
+
+@pytest.mark.parametrize(
+    ("lang", "title"), [("en", "KV capacity workbench"), ("zh", "KV 容量工作台")]
+)
+def test_the_overview_names_each_title(lang, title, capsys):
+    """The help lists the calculators with their titles, in the language asked for."""
+    with pytest.raises(SystemExit):
+        main(["--lang", lang, "--help"])
+
+    assert title in capsys.readouterr().out
+
+
+def test_an_output_closed_from_the_start_is_no_error(monkeypatch):
+    """``>&-`` leaves no stream: nobody reads, nothing fails."""
+    monkeypatch.setattr("sys.stdout", None)
+
+    assert 0 == main(["kv"])

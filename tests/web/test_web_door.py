@@ -345,11 +345,11 @@ CONFIG = (
         pytest.param("error.not_an_object", f"[{CONFIG % 32}]", id="a list"),
         pytest.param("error.html", "\ufeff\r\n<!DOCTYPE html><html></html>", id="HTML"),
         pytest.param("error.not_json", "// Llama\n" + CONFIG % 32, id="comments"),
-        pytest.param("error.bad_value", CONFIG % '"thirty-two"', id="text for a number"),
+        pytest.param("error.text_for_number", CONFIG % '"thirty-two"', id="text for a number"),
         pytest.param("error.text_too_long", "{" + " " * 50_000_000, id="50 MB"),
         pytest.param("error.too_deep", '{"a":' * 10_000 + "1" + "}" * 10_000, id="10,000 deep"),
         pytest.param("error.too_deep", "[" * 10_000, id="10,000 lists, cut off"),
-        pytest.param(None, CONFIG % '"32"', id="a number as text"),
+        pytest.param("error.text_for_number", CONFIG % '"32"', id="a number as text"),
         pytest.param(None, "\ufeff" + CONFIG.replace(" ", "\r\n") % 32, id="BOM and CRLF"),
     ],
 )
