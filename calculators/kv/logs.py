@@ -43,6 +43,10 @@ NAME = r"['\"]?([\w.:-]+)['\"]?"
 PATTERNS: tuple[Pattern, ...] = (
     # vLLM: lines of gpu_worker.py, kv_cache_utils.py, config and arguments.
     pattern("vllm", "available_kv_cache_memory_gib", r"Available KV cache memory: # GiB"),
+    pattern(
+        "vllm", "available_kv_cache_memory_gib",  # the V0 engine
+        r"memory reserved for KV Cache is # ?GiB",
+    ),
     pattern("vllm", "gpu_kv_cache_tokens", r"GPU KV cache size: # tokens"),
     pattern(
         "vllm", "max_model_len max_concurrency", r"Maximum concurrency for # tokens per request: #x"
@@ -64,6 +68,12 @@ PATTERNS: tuple[Pattern, ...] = (
     pattern("vllm", "context_parallel", r"Multiplying the GPU KV cache size by the \w+ #"),
     pattern("vllm", "max_num_batched_tokens", r"max_num_batched_tokens['\"]?[=:] ?#"),
     pattern("vllm", "max_model_len", r"Using max model len #"),
+    pattern("vllm", "max_model_len", r"\bmax_model_len['\"]?[=:] ?#"),
+    pattern("vllm", "num_speculative_tokens", r"num_spec(?:ulative)?_tokens['\"]?[=:] ?#"),
+    pattern(
+        "vllm", "num_gpu_blocks",
+        r"Overriding num_gpu_blocks=[0-9]+ with num_gpu_blocks_override=#",
+    ),
     pattern("vllm", "max_model_len", r"\bmax_seq_len=#"),
     pattern("vllm", "tensor_parallel_size", r"tensor_parallel_size['\"]?[=:] ?#"),
     pattern("vllm", "pipeline_parallel_size", r"pipeline_parallel_size['\"]?[=:] ?#"),
@@ -98,6 +108,10 @@ PATTERNS: tuple[Pattern, ...] = (
     pattern("sglang", "page_size", r"\bpage_size=#"),
     pattern("sglang", "tp_size", r"\btp_size=#"),
     pattern("sglang", "pp_size", r"\bpp_size=#"),
+    pattern("sglang", "dp_size", r"\bdp_size=#.*enable_dp_attention=True"),
+    pattern("sglang", "kv_cache_dtype", r"ServerArgs\(.*\bkv_cache_dtype='((?!auto)\w+)'"),
+    pattern("sglang", "swa_full_tokens_ratio", r"\bswa_full_tokens_ratio=#"),
+    pattern("sglang", "mamba_full_memory_ratio", r"\bmamba_full_memory_ratio=#"),
     pattern("sglang", "model", r"ServerArgs\(model_path=['\"]([^'\"]+)['\"]"),
     # llama.cpp: lines of llama-kv-cache*.cpp and llama-context.cpp; old MB are MiB.
     pattern(
@@ -139,7 +153,7 @@ PATTERNS: tuple[Pattern, ...] = (
 # Words without which none of an engine's patterns can match: most lines are passed over quickly.
 HINTS = re.compile(
     r"KV|kv|blocks|max_|block|padding|Padding|parallel|concurrency|weight|[Mm]odel|vLLM|utilization"
-    r"|_layer|n_ctx|n_seq|n_ubatch|n_swa|n_embd|mamba|page_size|size="
+    r"|_layer|n_ctx|n_seq|n_ubatch|n_swa|n_embd|mamba|page_size|size=|speculative|ratio="
 )
 
 

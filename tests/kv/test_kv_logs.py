@@ -178,3 +178,66 @@ def test_patterns_give_as_many_fields_as_groups():
     for known in PATTERNS:
         alternatives = known.regex.pattern.count("|Loading")
         assert known.regex.groups == len(known.fields) * (1 + alternatives)
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        pytest.param(
+            {"available_kv_cache_memory_gib": "3.81"},
+            "INFO worker.py:241] the rest of the memory reserved for KV Cache is 3.81GiB.",
+            id="vLLM V0's memory",
+        ),
+        pytest.param(
+            {"num_gpu_blocks": "1952"}, "# GPU blocks: 1952, # CPU blocks: 2048", id="V0's blocks"
+        ),
+        pytest.param(
+            {"num_gpu_blocks": "512"},
+            "Overriding num_gpu_blocks=9000 with num_gpu_blocks_override=512",
+            id="blocks overridden",
+        ),
+        pytest.param(
+            {"max_model_len": "32768", "kv_cache_dtype": "fp8", "gpu_memory_utilization": "0.9"},
+            "non-default args: {'max_model_len': 32768, 'kv_cache_dtype': 'fp8', "
+            "'gpu_memory_utilization': 0.9}",
+            id="vLLM's arguments",
+        ),
+        pytest.param(
+            {"num_speculative_tokens": "2"},
+            "speculative_config=SpeculativeConfig(method='mtp', num_spec_tokens=2)",
+            id="speculation",
+        ),
+        pytest.param(
+            {
+                "max_model_len": "118000", "needed_gib": "6.30",
+                "estimated_max_model_len": "114432", "available_kv_cache_memory_gib": "6.11",
+            },
+            "ValueError: To serve at least one request with the model's max seq len (118000), "
+            "(6.30 GiB KV cache is needed, which is larger than the available KV cache memory "
+            "(6.11 GiB). Based on the available memory, the estimated maximum model length is "
+            "114432. Try increasing `gpu_memory_utilization`",
+            id="a refusal",
+        ),
+        pytest.param(
+            {"max_model_len": "8", "needed_gib": "1.00", "available_kv_cache_memory_gib": "0.01"},
+            "max seq len (8), (1.00 GiB KV cache is needed, which is larger than the available KV "
+            "cache memory (0.01 GiB). Try increasing",
+            id="a refusal without a length",
+        ),
+        pytest.param(
+            {"tp_size": "8", "dp_size": "8", "swa_full_tokens_ratio": "0.8",
+             "kv_cache_dtype": "fp8_e4m3", "mamba_full_memory_ratio": "0.9"},
+            "ServerArgs(tp_size=8, kv_cache_dtype='fp8_e4m3', swa_full_tokens_ratio=0.8, "
+            "dp_size=8, mamba_full_memory_ratio=0.9, enable_dp_attention=True)",
+            id="SGLang's arguments",
+        ),
+        pytest.param(
+            {"tp_size": "8", "page_size": "1"},
+            "ServerArgs(page_size=1, tp_size=8, kv_cache_dtype='auto', dp_size=8, enable_dp_attention=False)",
+            id="SGLang's replicas do not split attention",
+        ),
+    ],
+)  # fmt: skip
+def test_wordings_of_other_versions(fields, line):
+    """Lines that only some releases print."""
+    assert fields == read_log("log", line).fields
