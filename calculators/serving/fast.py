@@ -290,7 +290,9 @@ class Core:
                         if not count:
                             break
                     if growing:
-                        count, blocks = self.until_shortage(g, n, count, free)
+                        blocks = residues[(g + 1) % size]
+                        if count > 1 or blocks > free:
+                            count, blocks = self.until_shortage(g, n, count, free)
                         free -= blocks
                     span = count * length
                     if reads:

@@ -282,10 +282,14 @@ class Core:
 
     def blocks(self, count: int) -> int:
         """Blocks that the next iterations take."""
-        cycles, rest = divmod(count, self.size)
-        slots = range(self.number + 1, self.number + 1 + rest)
-        some = sum(self.residues[slot % self.size] for slot in slots)
-        return cycles * len(self.decoding) + some
+        residues, size = self.residues, self.size
+        first = (self.number + 1) % size
+        if count == 1:
+            return residues[first]
+        cycles, rest = divmod(count, size)
+        last = first + rest
+        blocks = cycles * len(self.decoding) + sum(residues[first:last])
+        return blocks + sum(residues[: last - size]) if last > size else blocks
 
     def retract(self) -> bool:
         """Preempt until the next iteration fits; sets the ratio anew if anything was preempted."""

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, cast
 
 from calculators.form import fields
@@ -160,7 +161,7 @@ class Params:
 def requests_of(params: Params, factor: float = 1.0) -> list[Request]:
     """The workload at ``factor`` times its rate. Raises ParameterError for a bad trace."""
     if params.workload == "trace":
-        rows = traces.read(params.trace or "")[: params.count]
+        rows = rows_of(params.trace or "")[: params.count]
         instants = arrivals.scaled(
             [int(row.arrival) for row in rows], float(params.rate_factor) * factor
         )
@@ -180,6 +181,12 @@ def requests_of(params: Params, factor: float = 1.0) -> list[Request]:
         )
         for index, instant in enumerate(instants_of(params, factor))
     ]
+
+
+@lru_cache(maxsize=1)  # a sweep over rates asks for the same rows once a rate
+def rows_of(text: str) -> tuple[Request, ...]:
+    """The rows of a trace at its own rate."""
+    return traces.read(text)
 
 
 def instants_of(params: Params, factor: float) -> list[int]:
