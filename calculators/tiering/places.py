@@ -58,7 +58,8 @@ class Place:
 
     def absent(self, blocks: Sequence[int]) -> list[int]:
         """The blocks that are not there; one that a request names twice stands at its end."""
-        return [block for block in dict.fromkeys(reversed(blocks)) if block not in self.blocks][::-1]
+        new = [block for block in dict.fromkeys(reversed(blocks)) if block not in self.blocks]
+        return new[::-1]
 
     def evict(self, excess: int) -> list[int]:
         """Drop the ``excess`` oldest blocks; at least so many are there."""
