@@ -27,6 +27,7 @@ KNOWN = {
     "id", "source", "engine", "engine_version", "model", "config_facts", "config_facts_from", "tp",
     "pp", "kv_dtype", "block_size", "given", "expected", "derivation", "status", "checks",
     "config_verified", "evidence", "note", "notes", "allowed_by_print", "dp", "doubtful",
+    "written",
 }  # fmt: skip
 MOST_CANDIDATES = 100_000
 ONE_DECIMAL = 0.04  # a case that allows more than this was printed with one decimal
@@ -56,7 +57,7 @@ def verdicts_of(written: Case) -> Iterator[Verdict]:
     case = canonical(written)
     expected = flat(case["expected"])
     reader = next((f for name, f in ENGINES.items() if case["engine"].startswith(name)), None)
-    unknown = sorted({*case} - KNOWN | {*case["given"]} - GIVEN | unread(case["config_facts"]))
+    unknown = sorted({*case} - KNOWN | {*case["given"]} - GIVEN | unread(case))
     if reader is None or unknown:
         reason = f"unknown: {', '.join(unknown) or case['engine']}"
         yield not_run(case, expected, reason)

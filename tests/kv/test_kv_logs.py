@@ -233,7 +233,8 @@ def test_patterns_give_as_many_fields_as_groups():
         ),
         pytest.param(
             {"tp_size": "8", "page_size": "1"},
-            "ServerArgs(page_size=1, tp_size=8, kv_cache_dtype='auto', dp_size=8, enable_dp_attention=False)",
+            "ServerArgs(page_size=1, tp_size=8, kv_cache_dtype='auto', dp_size=8, "
+            "enable_dp_attention=False)",
             id="SGLang's replicas do not split attention",
         ),
     ],

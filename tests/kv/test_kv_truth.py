@@ -157,6 +157,23 @@ SPELT = {
         given={"available_kv_cache_memory_gib": 59.32, "max_seq_len": 8192},
         expected={"gpu_kv_cache_tokens": 2591776, "max_concurrency": "316.07x"},
     ),
+    "Gemma 4's own keys": case(
+        "sglang", facts={
+            "model_type": "gemma4_text", "num_hidden_layers": 30, "num_attention_heads": 16,
+            "num_key_value_heads": 8, "head_dim": 256, "global_head_dim": 512,
+            "num_global_key_value_heads": 2, "attention_k_eq_v": True, "sliding_window": 1024,
+            "layer_types": (["sliding_attention"] * 5 + ["full_attention"]) * 5,
+            "vocab_size": 262144,
+        }, expected={"cell_size_bytes": 184320},
+    ),
+    "Whisper's own keys": case(
+        facts={
+            "model_type": "whisper", "is_encoder_decoder": True, "decoder_layers": 32,
+            "decoder_attention_heads": 20, "d_model": 1280, "max_source_positions": 1500,
+            "vocab_size": 51866,
+        }, given={"num_gpu_blocks": 9000, "max_model_len": 448, "max_encoder_tokens": 2048},
+        expected={"max_concurrency": 57.69},
+    ),
     "a known model by its name": case(
         facts={}, model="meta-llama/Llama-3.1-8B-Instruct", kv_dtype="fp8 (per tensor)",
         given={"available_kv_cache_memory_gib": 58.11}, expected={"gpu_kv_cache_tokens": 952032},

@@ -103,11 +103,15 @@ GIVEN_NO_MATTER = {
 
 
 def canonical(case: Case) -> Case:
-    """The case with one spelling for each key; where a spelling and its name both stand, both."""
+    """The case with one spelling for each key; where a spelling and its name both stand, both.
+
+    ``written`` are the facts as they stand, for a reading as a config.
+    """
     renamed = spelt(case, CASE)
     engine = str(renamed["engine"]).lower()
     known = next((name for start, name in ENGINES.items() if engine.startswith(start)), engine)
-    facts = spelt(renamed.get("config_facts") or {}, FACTS)
+    written = renamed.get("config_facts") or {}
+    facts = spelt(written, FACTS)
     given = spelt(renamed["given"], GIVEN)
     inner = spelt(given, CASE)
     moved: dict[str, Any] = {name: inner[name] for name in ("tp", "pp") if name in inner}
@@ -117,6 +121,7 @@ def canonical(case: Case) -> Case:
         "model": "", **renamed, **moved, "engine": known,
         "given": {k: v for k, v in given.items() if k not in GIVEN_NO_MATTER},
         "config_facts": {k: v for k, v in facts.items() if k not in NO_MATTER},
+        "written": written,
     }  # fmt: skip
 
 

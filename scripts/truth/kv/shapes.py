@@ -24,24 +24,28 @@ from scripts.truth.kv.given import FACTS, Case, first
 from scripts.truth.kv_configs import config_of
 
 
-def unread(facts: Mapping[str, Any]) -> set[str]:
+def is_config(case: Case) -> bool:
+    """Whether the facts are a config's own keys rather than counts of layers by kind."""
+    return bool({*case["config_facts"]} - FACTS)
+
+
+def unread(case: Case) -> set[str]:
     """Facts that neither the short vocabulary nor the reading of a config uses."""
-    unknown = {*facts} - FACTS
+    unknown = {*case["config_facts"]} - FACTS
     if not unknown:
         return unknown
     try:
-        reading = read_tree(config_of(facts))
+        reading = read_tree(config_of(case["written"]))
     except ParameterError:
         return unknown
-    return unknown & {*reading.ignored}
+    return unknown & {path.rpartition(".")[2] for path in reading.ignored}
 
 
 def stack_of(case: Case) -> Stack:
     """The layers that a case's facts state; without facts, those of a model known by its name."""
-    facts = case["config_facts"]
-    if {*facts} - FACTS:
-        return read_tree(config_of(facts)).stack
-    known = None if facts else named(str(case["model"]))
+    if is_config(case):
+        return read_tree(config_of(case["written"])).stack
+    known = None if case["config_facts"] else named(str(case["model"]))
     return plain_stack(case) if known is None else known.stack
 
 
@@ -78,10 +82,9 @@ def plain_stack(case: Case) -> Stack:
 
 def draft_of(case: Case) -> tuple[Layer, ...]:
     """Layers that predict further tokens, kept by an engine that speculates with them."""
-    facts = case["config_facts"]
-    if {*facts} - FACTS:
-        return read_tree(config_of(facts)).draft.layers
-    return (full_layer(case),) * (facts.get("num_nextn_predict_layers") or 0)
+    if is_config(case):
+        return read_tree(config_of(case["written"])).draft.layers
+    return (full_layer(case),) * (case["config_facts"].get("num_nextn_predict_layers") or 0)
 
 
 def full_layer(case: Case) -> tuple[Cache, ...]:
