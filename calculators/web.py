@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calculators import labels as label_files
-from calculators.form.address import from_query, to_query
+from calculators.form.address import LONGEST_QUERY, from_query, to_query
 from calculators.form.errors import ParameterError, excerpt
 from calculators.form.fields import kinds
 from calculators.form.parse import applies, completed, parse
@@ -39,8 +39,8 @@ def answer(text: str, progress: Progress = lambda _done: None) -> str:
 
     In: ``{"calculator": "kv", "lang": "en", "values": {"layers": "32"}}``, with ``query`` in place
     of ``values`` to open an address, and ``"export": "json" | "csv"`` for a file.
-    Out: ``html``, ``status``, ``values`` (to write into the form), ``query`` (to share) and, for an
-    export, ``file``; or ``error`` with ``field`` and one sentence.
+    Out: ``html``, ``status``, ``values`` (to write into the form; no large file's text), ``query``
+    (to share) and, for an export, ``file``; or ``error`` with ``field`` and one sentence.
     """
     request = Request(**json.loads(text))
     labels = label_files.load("shared", request.lang)
@@ -57,7 +57,12 @@ def answer(text: str, progress: Progress = lambda _done: None) -> str:
         reply = refused(error, labels)
     except Exception as error:  # noqa: BLE001 - whatever it is, a reader gets a sentence
         reply = failed(error, labels)
-    return json.dumps({"values": dict(values), **reply}, ensure_ascii=False)
+    return json.dumps({"values": held(values), **reply}, ensure_ascii=False)
+
+
+def held(values: Mapping[str, str]) -> dict[str, str]:
+    """What a form may be filled with; what no address could hold, the page has as a file."""
+    return {name: text for name, text in values.items() if len(text) <= LONGEST_QUERY}
 
 
 def answered(

@@ -161,7 +161,8 @@ def test_both_languages_say_the_same(replies):
 
 def kept_here(question, reply):
     """Whether an answer needs a text that is never put into an address."""
-    fields, values = kinds(find(question.calculator).params), reply["values"]
+    fields = kinds(find(question.calculator).params)
+    values = {**question.values, **reply["values"]}
     return any(
         isinstance(kind, Text)
         and not kind.shared
@@ -195,6 +196,15 @@ def test_a_choice_that_follows_is_written_into_the_form():
 
     assert reply["values"] == {"stack": "36*full:8x128", "source": "stack"}
     assert reply["query"] == "c=kv&source=stack&stack=36*full:8x128"
+
+
+def test_the_text_of_a_large_file_does_not_come_back():
+    """The page has it; with each edit it would travel for nothing."""
+    prompts = "a line of a prompt\n" * 2000
+    reply = ask(Question("prefix-replay", {"source": "file", "file": prompts}), "en")
+
+    assert "file" not in reply["values"]
+    assert "source" in reply["values"]
 
 
 # Reasons that no form can meet: its own limits, choices or an earlier look refuse first. They are
