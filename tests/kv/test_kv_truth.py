@@ -166,6 +166,14 @@ SPELT = {
             "vocab_size": 262144,
         }, expected={"cell_size_bytes": 184320},
     ),
+    "Mamba 2 layers, counted": case(
+        facts={
+            "layers_attention": 6, "layers_mamba": 23, "layers_mlp": 23, "num_kv_heads": 2,
+            "head_dim": 128, "mamba_num_heads": 64, "mamba_head_dim": 64, "mamba_d_state": 128,
+            "mamba_n_groups": 8, "mamba_d_conv": 4, "mamba_ssm_cache_dtype": "float32",
+        },
+        expected={"attention_block_size": 2096},
+    ),
     "Whisper's own keys": case(
         facts={
             "model_type": "whisper", "is_encoder_decoder": True, "decoder_layers": 32,

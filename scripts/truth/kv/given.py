@@ -7,6 +7,7 @@ from typing import Any
 
 from calculators.kv.dtypes import Dtype, dtype
 from calculators.kv.engines.steps import GIB, printed_range
+from calculators.kv.states import EXPAND, GROUPS, KERNEL, MAMBA_HEAD_DIM, MAMBA_HEADS, STATE_SIZE
 
 type Case = Mapping[str, Any]
 type Figures = Mapping[str, Any]
@@ -24,6 +25,9 @@ FACTS = {
     "linear_conv_kernel_dim", "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups",
     "conv_kernel", "mamba_ssm_cache_dtype", "n_head", "n_head_kv", "use_sliding_window",
     "sliding_v_head_dim", "num_nextn_predict_layers",
+    "linear_num_heads", "linear_head_dim", "short_conv_kernel_size", "linear_attn_config",
+    "conv_L_cache", "lru_width", "conv1d_width", "mamba_d_head",
+    *STATE_SIZE, *KERNEL, *GROUPS, *MAMBA_HEADS, *MAMBA_HEAD_DIM, *EXPAND,
 }  # fmt: skip
 GIVEN = {
     "max_model_len", "available_kv_cache_memory_gib", "max_num_batched_tokens", "num_gpu_blocks",

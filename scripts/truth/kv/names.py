@@ -92,7 +92,8 @@ NO_MATTER = {
     "vocab_size", "intermediate_size", "max_position_embeddings", "architectures", "torch_dtype",
     "dtype", "num_experts", "num_experts_per_tok", "num_local_experts", "n_routed_experts",
     "moe_intermediate_size", "rope_theta", "tie_word_embeddings", "q_lora_rank",
-    "qk_nope_head_dim", "qk_head_dim", "index_n_heads", "index_topk", "parameters", "n_vocab",
+    "layers_mlp", "layers_moe", "qk_nope_head_dim", "qk_head_dim", "index_n_heads", "index_topk",
+    "parameters", "n_vocab",
 }  # fmt: skip
 # Inputs that say how the printed memory came about, not what is made of it.
 GIVEN_NO_MATTER = {

@@ -26,13 +26,15 @@ from scripts.truth.kv_configs import config_of
 
 def is_config(case: Case) -> bool:
     """Whether the facts are a config's own keys rather than counts of layers by kind."""
-    return bool({*case["config_facts"]} - FACTS)
+    facts = case["config_facts"]
+    counted = any(name.startswith("layers_") for name in facts)
+    return not counted and bool({*facts} - FACTS)
 
 
 def unread(case: Case) -> set[str]:
     """Facts that neither the short vocabulary nor the reading of a config uses."""
     unknown = {*case["config_facts"]} - FACTS
-    if not unknown:
+    if not is_config(case):
         return unknown
     try:
         reading = read_tree(config_of(case["written"]))
