@@ -166,6 +166,12 @@ SPELT = {
             "vocab_size": 262144,
         }, expected={"cell_size_bytes": 184320},
     ),
+    "GPT-Neo's list of kinds": case(
+        "document", facts={
+            "num_layers": 4, "num_heads": 8, "hidden_size": 512, "window_size": 256,
+            "attention_layers": ["global", "local"] * 2,
+        }, given={"context": 1024}, expected={"kv_mib": 5.0},
+    ),
     "Mamba 2 layers, counted": case(
         facts={
             "layers_attention": 6, "layers_mamba": 23, "layers_mlp": 23, "num_kv_heads": 2,

@@ -47,8 +47,8 @@ GIVEN: Mapping[str, str] = {
     "encoder_tokens": "max_encoder_tokens", "tokens": "max_total_num_tokens",
     "num_tokens": "max_total_num_tokens", "full_layer_tokens": "full_tokens",
     "full_max_total_num_tokens": "full_tokens", "dp_attention_size": "dp_size",
-    "avail_mem_gib": "free_after_weights_gib", "available_gpu_mem_gib":
-    "free_after_weights_gib", "total_memory_gib": "total_gib", "gpu_memory_gib": "total_gib",
+    "avail_mem_gib": "free_after_weights_gib", "total_memory_gib": "total_gib",
+    "gpu_memory_gib": "total_gib",
     "kv_cache_free_gpu_mem_fraction": "free_gpu_memory_fraction", "free_fraction":
     "free_gpu_memory_fraction", "n_parallel": "slots", "parallel": "slots", "n_seq_max": "slots",
     "np": "slots", "ubatch": "n_ubatch", "ubatch_size": "n_ubatch", "ctx_size": "n_ctx",
@@ -141,7 +141,9 @@ def with_spellings(figures: Figures) -> Figures:
 def spelt(keys: Figures, names: Mapping[str, str]) -> dict[str, Any]:
     """The mapping under its names."""
     return {
-        name if name not in keys else key: value
+        key
+        if name in keys or (isinstance(value, list) and name.startswith("layers_"))
+        else name: value
         for key, value in keys.items()
-        for name in (names.get(key, key),)
+        for name in (names.get(key, key),)  # a list of layers is a config's, not a count
     }
