@@ -114,19 +114,26 @@ def as_nan(found: str) -> str:
 
 
 def decoder(progress: Progress | None) -> json.JSONDecoder:
-    """A decoder that drops texts and, if asked, reports the number of objects closed."""
+    """A decoder that drops texts and, if asked, reports how many objects and fractions it read."""
     if progress is None:
         return json.JSONDecoder(object_pairs_hook=keep)
-    closed = 0
+    closed = fractions = 0
 
     def counted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal closed
         closed += 1
         if closed % 4096 == 0:
-            progress(closed)
+            progress(closed + fractions)
         return keep(pairs)
 
-    return json.JSONDecoder(object_pairs_hook=counted)
+    def fraction(text: str) -> float:
+        nonlocal fractions
+        fractions += 1
+        if fractions % 65536 == 0:
+            progress(closed + fractions)
+        return float(text)
+
+    return json.JSONDecoder(object_pairs_hook=counted, parse_float=fraction)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -112,13 +112,23 @@ def open_text(
         first, refusal = None, error
     return Source(
         name=name,
-        text=text,
+        text=beginning(text) if is_all(first) else text,
         first=first,
         notes=tuple(notes),
         companions=companions,
         progress=progress,
         refusal=refusal,
     )
+
+
+def is_all(first: Document | None) -> bool:
+    """Whether the document is the whole file, so that its text has nothing more to tell."""
+    return first is not None and first.alone and (first.line, first.column) == (1, 1)
+
+
+def beginning(text: str) -> str:
+    """The head alone: a long text is not held beside what was read from it."""
+    return text[:HEAD_CHARACTERS]
 
 
 def first_document(text: str, notes: list[Note], progress: Progress | None) -> Document | None:

@@ -1,11 +1,13 @@
 """CSV tables as rows by column name. A row that is not as wide as its head is never guessed at."""
 
 import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from calculators.form.errors import ParameterError
+from calculators.measurements.scan import Progress
+
+ROWS_BETWEEN = 4096  # two reports of progress
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,15 +26,26 @@ def head_of(line: str) -> list[str]:
         return []
 
 
-def rows_of(text: str, first_line: int = 1) -> Iterator[Row]:
+def lines_of(text: str) -> Iterator[str]:
+    """The lines with their ends, one by one: a long table is not copied."""
+    place = 0
+    while place < len(text):
+        end = text.find("\n", place) + 1 or len(text)
+        yield text[place:end]
+        place = end
+
+
+def rows_of(text: str, first_line: int = 1, progress: Progress | None = None) -> Iterator[Row]:
     """The rows under the first line of ``text``. Raises ParameterError for a row of other width."""
-    reader = csv.reader(io.StringIO(text))
+    reader = csv.reader(lines_of(text))
     try:
         columns = [name.strip() for name in next(reader, [])]
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
             line = first_line + reader.line_num - 1
+            if progress is not None and line % ROWS_BETWEEN == 0:
+                progress(line)
             if len(cells) != len(columns):
                 raise ParameterError(
                     "file", "row_width", line=line, fields=len(cells), header=len(columns)

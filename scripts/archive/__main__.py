@@ -75,7 +75,7 @@ def progress_line(size: int) -> Callable[[int], None] | None:
     print(f"{size / 1e6:.0f} MB: hashing, redacting, reading", file=sys.stderr, flush=True)
 
     def show(closed: int) -> None:
-        print(f"\r{size / 1e6:.0f} MB: {closed} objects", end="", file=sys.stderr, flush=True)
+        print(f"\r{size / 1e6:.0f} MB: {closed} values", end="", file=sys.stderr, flush=True)
 
     return show
 

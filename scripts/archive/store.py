@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from calculators.form.errors import ParameterError
@@ -19,9 +20,9 @@ from calculators.measurements.record import Reading
 from calculators.measurements.scan import Progress
 from calculators.measurements.source import decode
 from scripts.archive.ledger import Entry, last_hash
-from scripts.archive.opening import open_bytes, open_decoded
+from scripts.archive.opening import open_bytes
 from scripts.archive.record import finite, strict, to_json, upgraded, violations
-from scripts.archive.redact import Redacted, redact
+from scripts.archive.redact import redact
 
 ROOT = Path(__file__).parents[2] / "data" / "measurements"
 PIECE = 1 << 20  # characters that are encoded at once
@@ -84,13 +85,13 @@ class Addition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stored:
-    """A file as it will lie in the archive; ``text`` is None when it lies there unchanged."""
+    """A file as it will lie in the archive; ``path`` is where its bytes are until then."""
 
+    path: Path
     name: str
     sha256: str
     size: int
     counts: Mapping[str, int]
-    text: str | None
 
     @property
     def place(self) -> dict[str, Any]:
@@ -105,22 +106,46 @@ class Stored:
 
 def add(archive: Archive, addition: Addition, *, progress: Progress | None = None) -> list[str]:
     """Add every measurement of a file; the new ids. Raises ParameterError and OSError."""
-    original, text = opened(addition.path)
-    redacted = redact(text)
-    del text
-    suffix = addition.path.suffix.lower()
-    stored = stored_form(redacted, original, addition.path.stat().st_size, suffix)
-    reading = reread(redacted.text, addition, progress)
-    if reading.outcome != "measurements":
-        raise ParameterError("file", "no_measurement_in_file", format=reading.format)
-    facts = facts_of(addition, reading)
-    records = [
-        finite(to_json(m, original_sha256=original, stored=stored.place, facts=facts))
-        for m in reading.measurements
-    ]
-    refuse_bad(archive, records)
-    write(archive, addition.path, stored, records)
+    with TemporaryDirectory() as folder:
+        original, stored = stored_form(addition.path, Path(folder))
+        reading = reread(stored, addition, progress)
+        if reading.outcome != "measurements":
+            raise ParameterError("file", "no_measurement_in_file", format=reading.format)
+        facts = facts_of(addition, reading)
+        records = [
+            finite(to_json(m, original_sha256=original, stored=stored.place, facts=facts))
+            for m in reading.measurements
+        ]
+        refuse_bad(archive, records)
+        write(archive, stored, records)
     return [record["id"] for record in records]
+
+
+def stored_form(path: Path, folder: Path) -> tuple[str, Stored]:
+    """The original's hash, and the file unchanged or, in ``folder``, redacted.
+
+    Hashing and redacting end here, so that their texts are gone when the file is read.
+    """
+    original, text = opened(path)
+    redacted = redact(text)
+    suffix = path.suffix.lower()
+    ending = suffix if suffix in ENDINGS else ""
+    if not redacted.counts:
+        size = path.stat().st_size
+        return original, Stored(
+            path=path, name=original + ending, sha256=original, size=size, counts={}
+        )
+    target = folder / "redacted"
+    digest, size = hashlib.sha256(), 0
+    with target.open("wb") as file:
+        for start in range(0, len(redacted.text), PIECE):
+            piece = redacted.text[start : start + PIECE].encode()
+            digest.update(piece)
+            size += file.write(piece)
+    sha256 = digest.hexdigest()
+    return original, Stored(
+        path=target, name=sha256 + ending, sha256=sha256, size=size, counts=redacted.counts
+    )
 
 
 def opened(path: Path) -> tuple[str, str]:
@@ -129,26 +154,12 @@ def opened(path: Path) -> tuple[str, str]:
     return hashlib.sha256(data).hexdigest(), decode(data)
 
 
-def stored_form(redacted: Redacted, original: str, size: int, suffix: str) -> Stored:
-    """Unchanged when nothing was private, else the redacted text in UTF-8."""
-    ending = suffix if suffix in ENDINGS else ""
-    if not redacted.counts:
-        return Stored(name=original + ending, sha256=original, size=size, counts={}, text=None)
-    digest, size = hashlib.sha256(), 0
-    for start in range(0, len(redacted.text), PIECE):
-        piece = redacted.text[start : start + PIECE].encode()
-        digest.update(piece)
-        size += len(piece)
-    name = digest.hexdigest() + ending
-    return Stored(
-        name=name, sha256=digest.hexdigest(), size=size, counts=redacted.counts, text=redacted.text
-    )
-
-
-def reread(text: str, addition: Addition, progress: Progress | None) -> Reading:
-    """What the stored text says, so that the record is what anyone can read from the archive."""
+def reread(stored: Stored, addition: Addition, progress: Progress | None) -> Reading:
+    """What the stored file says, so that the record is what anyone can read from the archive."""
     beside = tuple(open_bytes(path.read_bytes(), path.name) for path in addition.companions)
-    source = open_decoded(text, addition.path.name, companions=beside, progress=progress)
+    source = open_bytes(
+        stored.path.read_bytes(), addition.path.name, companions=beside, progress=progress
+    )
     reading = read_source(source)
     reading.check()
     return reading
@@ -180,15 +191,11 @@ def refuse_bad(archive: Archive, records: list[dict[str, Any]]) -> None:
             archive.load(other)
 
 
-def write(archive: Archive, path: Path, stored: Stored, records: list[dict[str, Any]]) -> None:
+def write(archive: Archive, stored: Stored, records: list[dict[str, Any]]) -> None:
     """The artefact, its records and their ledger lines, in this order."""
     archive.artefacts.mkdir(parents=True, exist_ok=True)
     archive.records.mkdir(parents=True, exist_ok=True)
-    target = archive.artefacts / stored.name
-    if stored.text is None:
-        shutil.copyfile(path, target)
-    else:
-        target.write_text(stored.text, encoding="utf-8", newline="")
+    shutil.copyfile(stored.path, archive.artefacts / stored.name)
     for record in records:
         body = strict(record).encode()
         (archive.records / f"{record['id']}.json").write_bytes(body)

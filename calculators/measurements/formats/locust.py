@@ -60,7 +60,13 @@ def read(source: Source) -> Reading:
     """One measurement a row; history and failures are companions."""
     if not is_statistics(columns_of(source)):
         return attachment(FORMAT)
-    return measured(FORMAT, [run(row, index) for index, row in enumerate(rows_of(source.text))])
+    return measured(
+        FORMAT,
+        [
+            run(row, index)
+            for index, row in enumerate(rows_of(source.text, progress=source.progress))
+        ],
+    )
 
 
 def run(row: Row, index: int) -> Measurement:
