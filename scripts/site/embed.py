@@ -55,7 +55,7 @@ def page(name: str, lang: Language, root: str, styles: Sequence[str]) -> str:
             for sheet in (*styles, f"assets/{runtime.current().style}")
         ),
         scheme=SCHEME,
-        calculator=calculator_html(name, lang),
+        calculator=calculator_html(name, lang).replace('aria-level="3"', 'aria-level="2"', 1),
         guide=f"{up}{FOLDERS[lang]}{home(name)}#calc-{name}",
         whole=WHOLE[lang].format(title=NAMES[lang]),
         bridge=f"{up}assets/{runtime.current().bridge}",
@@ -100,6 +100,7 @@ TEMPLATE: Final = """<!doctype html>
     data-md-color-accent="custom">
     <script>{scheme}</script>
     <main class="md-typeset">
+      <h1 class="cp-hidden">{title}</h1>
 {calculator}
       <p class="cp-embed-from"><a href="{guide}" target="_blank" rel="noopener">{whole}</a></p>
     </main>

@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from tests.browser.conftest import Heard
+from tests.browser.conftest import SITE, Heard
+from tests.browser.test_browser_site import AXE, RUN_AXE
 
 pytestmark = pytest.mark.browser
 
@@ -78,6 +79,23 @@ def test_without_scripts_a_frame_shows_the_default(fresh, base, elsewhere):
     answer.wait_for()
 
     assert answer.inner_text().strip()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_axe_finds_nothing_in_a_frame(chromium, base, folder, scheme):
+    """No calculator alone has an accessibility violation, in either language or scheme."""
+    context = chromium.new_context(color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    found = {}
+    for one in sorted((SITE / "embed").iterdir()):
+        page.goto(f"{base}{folder}embed/{one.name}/")
+        page.evaluate(AXE)
+        found[one.name] = page.evaluate(RUN_AXE)
+    context.close()
+
+    assert found
+    assert not {name: violations for name, violations in found.items() if violations}
 
 
 def test_a_frame_is_for_no_index(fresh, base):
