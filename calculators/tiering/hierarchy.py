@@ -15,7 +15,6 @@ compete with serving, blocks in use by running requests.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import takewhile
 from typing import Literal
 
 from calculators.prefix.invariants import require
@@ -157,11 +156,11 @@ class Hierarchy:
         at = 0
         levels = self.setup.levels
         for tier, where in enumerate(chain):
-            start = at
-            if at < most and blocks[at] in where.blocks:
-                at += len(list(takewhile(where.blocks.__contains__, blocks[at:most])))
-                if tier and (at - start) * self.block_tokens < levels[tier - 1].least_tokens:
-                    at = start
+            start, cache = at, where.blocks
+            while at < most and blocks[at] in cache:
+                at += 1
+            if tier and (at - start) * self.block_tokens < levels[tier - 1].least_tokens:
+                at = start
             ends.append(at)
         return ends
 
@@ -223,14 +222,13 @@ class Hierarchy:
                     put_in += promoted
                     gone += more
             else:
-                if last > end and touched:
-                    promoted = len(touched) - sum(map(where.blocks.__contains__, touched))
                 if write == "write_through_selective":
                     down = blocks[above:start]
+                if last > end and touched:
+                    promoted = len(touched) - sum(map(where.blocks.__contains__, touched))
                 ordered = touched + down if write == "write_through" else down + touched
                 put_in, gone = where.use(ordered)
-            if put_in or gone or end > start:
-                self.note(tier, end - start, put_in, put_in - promoted, len(gone))
+            self.note(tier, end - start, put_in, put_in - promoted, len(gone))
             above = start
 
     def note(self, tier: int, used: int, put_in: int, written: int, evicted: int) -> None:
