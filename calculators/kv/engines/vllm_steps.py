@@ -7,6 +7,7 @@ from calculators.kv.engines.vllm import Group, Pool
 from calculators.kv.engines.vllm_pages import (
     Options,
     Spec,
+    ceil_div,
     page_expression,
     state_bytes,
     state_expression,
@@ -22,8 +23,10 @@ def derivation(result: Pool) -> Iterator[Line]:
         yield from block_lines(result)
         yield from report_lines(result)
         return
-    for spec in dict.fromkeys(group.spec for group in result.groups):
-        yield from page_lines(spec, options)
+    specs = tuple(dict.fromkeys(group.spec for group in result.groups))
+    sizes = [state_bytes(s.cache, options) for s in specs if isinstance(s.cache, State)]
+    for spec in specs:
+        yield from page_lines(spec, options, max(sizes, default=None))
     first = result.groups[0]
     places = first.layers + first.padding_layers
     yield Line("groups", group_text(result.groups), len(result.groups))
@@ -40,15 +43,24 @@ def block_lines(result: Pool) -> Iterator[Line]:
         yield Line("num_blocks", expression, result.num_blocks)
 
 
-def page_lines(spec: Spec, options: Options) -> Iterator[Line]:
-    """How one layer's page comes about."""
+def block_size_lines(spec: Spec, options: Options, state: int | None) -> Iterator[Line]:
+    """The block that is enlarged until its page holds a state."""
+    step, per_token = options.kernel_block_size, spec.page_bytes // spec.block_size
+    if state is not None and step * ceil_div(state, step * per_token) == spec.block_size:
+        expression = f"{step} × ⌈{state} ÷ ({step} × {per_token})⌉"
+        yield Line("attention_block", expression, spec.block_size, "tokens", spec.cache)
+
+
+def page_lines(spec: Spec, options: Options, state: int | None) -> Iterator[Line]:
+    """How one layer's page comes about; ``state`` are the bytes of the largest state, if any."""
     if isinstance(spec.cache, State):
-        state = state_bytes(spec.cache, options)
+        own = state_bytes(spec.cache, options)
         expression = state_expression(spec.cache, options)
-        yield Line("state_bytes", expression, state, "bytes", spec.cache)
-        padding = f"{spec.page_bytes} − {state}"
+        yield Line("state_bytes", expression, own, "bytes", spec.cache)
+        padding = f"{spec.page_bytes} − {own}"
         yield Line("state_padding", padding, spec.padding_bytes, "bytes", spec.cache)
         return
+    yield from block_size_lines(spec, options, state)
     per_token = spec.page_bytes // spec.block_size
     expression = page_expression(spec.cache, options)
     yield Line("token_bytes", expression, per_token, "bytes", spec.cache)
