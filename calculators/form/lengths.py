@@ -60,4 +60,6 @@ def parse_run(field: str, part: str, maximum: int, maximum_count: int) -> Run:
     length, times, count = part.lower().partition("x")
     if not times:
         return Run(whole(field, length, 1, maximum), 1)
+    if not (length.strip() and count.strip()):
+        raise ParameterError(field, "not_a_number", text=excerpt(part), minimum=1, maximum=maximum)
     return Run(whole(field, length, 1, maximum), whole(field, count, 1, maximum_count))

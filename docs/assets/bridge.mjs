@@ -179,7 +179,7 @@ class Calculator {
     this.section.addEventListener("focusin", wake, { once: true });
     this.section.addEventListener("pointerenter", wake, { once: true });
     if (navigator.connection?.saveData || !("IntersectionObserver" in window)) return;
-    if (this.section.getBoundingClientRect().top < innerHeight + NEAR_PX) {
+    if (isFirst(this.section) && this.section.getBoundingClientRect().top < innerHeight + NEAR_PX) {
       wake(); // an observer would tell only after the theme's script has run
       return;
     }
@@ -449,6 +449,9 @@ class Calculator {
     this.put({ values: this.values() });
   }
 }
+
+// Asking for a place makes the browser lay out the page, so only the first calculator is asked.
+const isFirst = (section) => section === document.querySelector(".cp-calculator");
 
 function absolute(where) {
   const address = (path) => new URL(path, import.meta.url).href; // assets lie beside the bridge

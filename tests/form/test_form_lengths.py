@@ -19,6 +19,8 @@ READ = [
     pytest.param("4096 X 3, 5*2", (Run(4096, 3), Run(5, 2)), id="capital, star, blanks"),
 ]
 REFUSED = [
+    pytest.param("3x", "not_a_number", id="no count"),
+    pytest.param("x3", "not_a_number", id="no length"),
     pytest.param("", "empty", id="nothing"),
     pytest.param(" , ,", "empty", id="commas alone"),
     pytest.param("0", "too_small", id="zero"),
