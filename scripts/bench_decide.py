@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [] if str(ROOT) in sys.path else [str(ROOT)]
 
 from calculators.form.errors import ParameterError  # noqa: E402 -- needs the path above
+from scripts.machine import machine, processor  # noqa: E402
 
 LIMIT_NAME = "ENTHALPY_ROUTER_MAX_TOKENS"
 LIMIT_DEFAULT = 1024
@@ -184,24 +185,6 @@ def shown(arguments: list[str]) -> list[str]:
     return [
         Path(part).name if "/" in part and Path(part).is_absolute() else part for part in arguments
     ]
-
-
-def machine() -> dict[str, Any]:
-    """What the system says of itself, without its name."""
-    return {
-        "system": platform.system(),
-        "release": platform.release(),
-        "architecture": platform.machine(),
-        "cpus": os.cpu_count(),
-    }
-
-
-def processor() -> str:
-    """The processor's name."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
 
 
 def software() -> dict[str, str]:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
+from scripts.machine import machine, processor
 from scripts.paths import ROOT
 from scripts.setup import find_browser
 
@@ -55,7 +55,7 @@ def document(
         "version": 1,
         "command": " ".join(["python", "-m", "scripts.bench", *wanted]),
         "date": begun.date,
-        "machine": machine(),
+        "machine": {**machine(), "processor": processor()},
         "software": software(),
         "load_average": {"before": begun.load, "after": load_average()},
         "benches": [
@@ -70,25 +70,6 @@ def figure_json(figure: Figure) -> dict[str, Any]:
     name, value, unit, *samples = figure
     kept = {"samples": list(samples[0])} if samples else {}
     return {"name": name, "value": value, "unit": unit, **kept}
-
-
-def machine() -> dict[str, Any]:
-    """What the system says of itself, without its name."""
-    return {
-        "system": platform.system(),
-        "release": platform.release(),
-        "architecture": platform.machine(),
-        "processor": processor(),
-        "cpus": os.cpu_count(),
-    }
-
-
-def processor() -> str:
-    """The processor's name."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
 
 
 def software() -> dict[str, str]:

@@ -19,6 +19,7 @@ from calculators.measurements.result_file import Params as FileParams
 from calculators.measurements.result_file import solve as solve_file
 from calculators.show.blocks import numbers_of
 from calculators.show.text import render_text
+from tests.questions_archive import router
 
 LANGUAGES = ("en", "zh")
 PACKAGE = Path(measurements.__file__).parent
@@ -128,23 +129,7 @@ def test_other_entries_are_refused(text):
     assert "not_a_sample" == caught.value.reason
 
 
-ROUTER = {
-    "schema": "critical-path/router-latency",
-    "version": 1,
-    "dtype": "float32",
-    "device": {"asked": "cpu", "used": "cpu", "name": "CPU"},
-    "software": {"python": "3"},
-    "checkpoint": {"model": "m"},
-    "load": {"loop": "closed"},
-    "runs": [
-        {
-            "boundary": "router_decide",
-            "prompt_tokens": 15,
-            "cold_ms": 9.0,
-            "warm_ms": [10.0, 11.0, 12.0, 13.0, 14.0],
-        }
-    ],
-}
+ROUTER = json.loads(router(10.0, 11.0, 12.0, 13.0, 14.0))
 
 
 def slower(report, **changes):
