@@ -93,13 +93,11 @@ ONE_A_FILE: Final = frozenset(
 MOST_LOG_OBJECTS: Final = 100  # JSON log lines before the result
 
 
-def format_of(source: Source) -> ModuleType:
-    """The format that claims the file. Raises ParameterError when none does."""
-    return claimed(source)[0]
-
-
 def claimed(source: Source) -> tuple[ModuleType, Source]:
-    """The format and the source from the document on that it claims: JSON log lines may precede."""
+    """The format and the source from the document on that it claims: JSON log lines may precede.
+
+    Raises ParameterError when no format claims it.
+    """
     for candidate in beginnings(source):
         for module in FORMATS:
             if module.claims(candidate):

@@ -25,20 +25,9 @@ def open_bytes(
     companions: tuple[Source, ...] = (),
     progress: Progress | None = None,
 ) -> Source:
-    """Open a file's bytes."""
+    """Open a file's bytes; what its name calls YAML and is no JSON is parsed as YAML."""
     text = decode(data)
     del data  # a file of 100 MB is not held twice while it is parsed
-    return open_decoded(text, name, companions=companions, progress=progress)
-
-
-def open_decoded(
-    text: str,
-    name: str,
-    *,
-    companions: tuple[Source, ...] = (),
-    progress: Progress | None = None,
-) -> Source:
-    """Open a file's text; what its name calls YAML and is no JSON is parsed as YAML."""
     if Path(name).suffix.lower() in YAML_ENDINGS and text.lstrip()[:1] not in {"{", "["}:
         return open_value(parsed_yaml(text), text, name)
     return open_text(text, name, companions=companions, progress=progress)

@@ -71,8 +71,12 @@ def row(record: Mapping[str, Any]) -> Row:
 def model_of(measurement: Measurement) -> str | None:
     """The model's name; random weights never go without saying so."""
     name = measurement.label("model").value
-    marked = any(note.code == "random_weights" for note in measurement.notes)
-    return f"{name}, timing only, random weights" if marked else name
+    return f"{name}, timing only, random weights" if timing_only(measurement) else name
+
+
+def timing_only(measurement: Measurement) -> bool:
+    """Whether the weights were random, so that nothing but the times means anything."""
+    return any(note.code == "random_weights" for note in measurement.notes)
 
 
 def main_quantity(measurement: Measurement) -> str:

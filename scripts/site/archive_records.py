@@ -10,7 +10,7 @@ from typing import Any
 from calculators.measurements.record import Measurement
 from scripts.archive.record import from_json
 from scripts.archive.store import ROOT, Archive
-from scripts.archive.tabulate import Row, row
+from scripts.archive.tabulate import Row, row, timing_only
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,8 +50,8 @@ class Entry:
 
     @property
     def timing_only(self) -> bool:
-        """Whether the weights were random, so that nothing but the times means anything."""
-        return any(note.code == "random_weights" for note in self.measurement.notes)
+        """Whether the weights were random."""
+        return timing_only(self.measurement)
 
     @property
     def seen_tokens(self) -> int | None:

@@ -55,7 +55,7 @@ def page(name: str, lang: Language, root: str, styles: Sequence[str]) -> str:
             for sheet in (*styles, f"assets/{runtime.current().style}")
         ),
         scheme=SCHEME,
-        calculator=calculator_html(name, lang).replace('aria-level="3"', 'aria-level="2"', 1),
+        calculator=calculator_html(name, lang, level=2),
         guide=f"{up}{FOLDERS[lang]}{home(name)}#calc-{name}",
         whole=WHOLE[lang].format(title=NAMES[lang]),
         bridge=f"{up}assets/{runtime.current().bridge}",

@@ -66,12 +66,13 @@ def word(make: Render, lang: Language) -> Callable[..., str]:
     return formatter
 
 
-def calculator_html(source: str, lang: Language) -> str:
-    """A live calculator with its answer for the stated values."""
+def calculator_html(source: str, lang: Language, *, level: int = 3) -> str:
+    """A live calculator with its answer for the stated values, its title a heading of a level."""
     name, values = stated(source)
     labels = label_files.load(name, lang)
     html = draw_plots(render(solved(name, values), labels))
-    page = FormPage(name=name, params=find(name).params, labels=labels, values=values)
+    params = find(name).params
+    page = FormPage(name=name, params=params, labels=labels, values=values, level=level)
     return page.section(html, runtime.addresses())
 
 

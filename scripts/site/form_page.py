@@ -37,6 +37,7 @@ class FormPage:
     params: type
     labels: Labels
     values: Mapping[str, str]
+    level: int = 3  # of the title among the page's headings
 
     def section(self, answer: str, where: Mapping[str, Any]) -> str:
         """The whole section. ``answer`` is the HTML of the answer for the values."""
@@ -45,7 +46,7 @@ class FormPage:
         return "\n".join(
             (
                 f'<section class="cp-calculator" id="{ident}" aria-labelledby="{ident}-title">',
-                f'<p class="cp-title" id="{ident}-title" role="heading" aria-level="3">',
+                f'<p class="cp-title" id="{ident}-title" role="heading" aria-level="{self.level}">',
                 f"{text('title')}</p>",
                 f'<p class="cp-intro">{text("intro")}</p>',
                 f'<form class="cp-form" autocomplete="off" novalidate>{"".join(self.groups())}',

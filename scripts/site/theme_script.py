@@ -46,9 +46,7 @@ def quiet(code: str) -> str:
         only(STATING, code)[2]: "void 0",
         LISTINGS: FEWER,
         TABLES: NONE,
-        addresses[
-            0
-        ]: f'addEventListener("click",()=>{addresses[1]}(document),{{once:!0,capture:!0}})',
+        addresses[0]: f'addEventListener("click",()=>{addresses[1]}(document),{ONCE})',
     }
     for old, new in replaced.items():
         only(re.compile(re.escape(old)), code)

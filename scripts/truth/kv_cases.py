@@ -63,7 +63,8 @@ def verdicts_of(written: Case) -> Iterator[Verdict]:
         yield not_run(case, expected, reason)
         return
     try:
-        best = closest(map(with_spellings, reader(case)), expected, tolerances(case))
+        allowed = tolerances(case)
+        best = closest(map(with_spellings, reader(case)), expected, allowed)
     except (ParameterError, KeyError, TypeError, ValueError) as error:
         yield not_run(case, expected, f"cannot be computed: {error}")
         return
@@ -71,7 +72,6 @@ def verdicts_of(written: Case) -> Iterator[Verdict]:
     if missing:
         yield not_run(case, expected, f"unknown: {', '.join(missing)}")
         return
-    allowed = tolerances(case)
     for name, printed in expected.items():
         outcome: Any = "passed" if prints(best[name], printed, allowed) else "failed"
         yield Verdict(

@@ -115,4 +115,7 @@ def test_a_refusal_stands_in_place_of_the_report():
 
 def test_nothing_fits():
     """Where not even one token fits, no length is named."""
-    assert "estimated" not in (refusal(from_text("layers", "full:1x64"), options(100), 1) or "")
+    text = refusal(from_text("layers", "full:1x64"), options(100), 1)
+
+    assert text is not None
+    assert "estimated" not in text

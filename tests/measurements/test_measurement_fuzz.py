@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calculators.form.errors import ParameterError
-from calculators.measurements.read import format_of
+from calculators.measurements.read import claimed
 from calculators.measurements.source import open_text
 
 TEXTS = [case[2] for case in samples.CASES]
@@ -25,8 +25,8 @@ NAMES = st.sampled_from(
 def reads_or_refuses(text):
     """Read a text; a record must be consistent, a refusal of the one kind."""
     with contextlib.suppress(ParameterError):
-        source = open_text(text, "a_summary.json")
-        format_of(source).read(source).check()
+        module, source = claimed(open_text(text, "a_summary.json"))
+        module.read(source).check()
 
 
 def parsed():

@@ -14,6 +14,7 @@ from scripts.bench.report import document, start
 from scripts.site import archive_fence, archive_files, fences
 from scripts.site.archive_cite import bibtex, dataset, in_tex, page_url
 from scripts.site.archive_files import ArchiveDamagedError, added, copies, require_whole
+from scripts.site.archive_index import by_model
 from scripts.site.archive_links import resolved
 from scripts.site.archive_records import shelf
 from scripts.site.archive_words import remark, title, words
@@ -276,10 +277,16 @@ def test_index_json_and_feed(archive):
 def test_the_index_holds_every_row_in_every_order(archive, lang):
     """Three orders of the same rows, none of them by speed."""
     html = archive_fence.measurements_html("show = index", lang)
-    orders = [sorted(re.findall(r"here:/measurements/(\w+)/", part)) for part in
-              html.split('class="cp-order"')[1:]]  # fmt: skip
+    orders = {
+        part.partition('data-order="')[2].partition('"')[0]: re.findall(
+            r"here:/measurements/(\w+)/", part
+        )
+        for part in html.split('class="cp-order"')[1:]
+    }
+    entries = shelf(archive.root).values()
 
-    assert [sorted(shelf(archive.root))] * 3 == orders
+    assert [sorted(shelf(archive.root))] * 3 == [sorted(order) for order in orders.values()]
+    assert [entry.id for entry in sorted(entries, key=by_model)] == orders["models"]
 
 
 def test_a_damaged_archive_is_not_built(archive):
