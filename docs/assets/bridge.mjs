@@ -583,12 +583,15 @@ function bind() {
   }
 }
 
-// The theme wraps each copy button in a navigation landmark, all of the same name.
-new MutationObserver(() => {
+// The theme wraps each copy button in a navigation landmark, all of the same name. Its script may
+// have run before this one.
+function noLandmarks() {
   for (const nav of document.querySelectorAll("nav.md-code__nav:not([role])")) {
     nav.setAttribute("role", "presentation");
   }
-}).observe(document.documentElement, { childList: true, subtree: true });
+}
+noLandmarks();
+new MutationObserver(noLandmarks).observe(document.documentElement, { childList: true, subtree: true });
 
 // The engine takes longest, so it does not wait for the rest of the page or the theme's script.
 const parsing = new MutationObserver(bind);
