@@ -8,8 +8,8 @@
 ``measurements``  rows of the archive, its index, or a part of one measurement's page
 ================  ===============================================================================
 
-Within a line: ```#!value kv total layers=80``` is a computed figure, ```#!math L``` a formula,
-```#!measured ID quantity``` an archived figure.
+Within a line: ```#!value kv total layers=80``` is a computed figure, ```#!sum 8 * 16 in tokens```
+arithmetic done at build, ```#!math L``` a formula, ```#!measured ID quantity``` an archived figure.
 Whatever is unknown (calculator, field, label, figure) raises, and the build fails.
 """
 
@@ -30,7 +30,7 @@ from calculators.registry import find
 from calculators.show.blocks import Block, Frames, Number, Numbers, Result, Section, numbers_of
 from calculators.show.html import block_html, render, value_html
 from calculators.show.labels import LANGUAGES, Language
-from scripts.site import formulas, runtime
+from scripts.site import formulas, runtime, sums
 from scripts.site.archive_fence import measured_html, measurements_html
 from scripts.site.drawings import draw_plots
 from scripts.site.figures import figure as drawn_figure
@@ -116,6 +116,12 @@ def value_word(source: str, lang: Language) -> str:
     return value_html(found[figure_id], label_files.load(name, lang))
 
 
+def sum_word(source: str, lang: Language) -> str:
+    """Arithmetic within a line: ``(500 + 99 * 20) / 100 in ms:1``."""
+    shown = label_files.load("shared", lang).quantity(sums.quantity(source))
+    return sums.sum_html(source, shown)
+
+
 def stated(source: str) -> tuple[str, dict[str, str]]:
     """The calculator's name and the ``field = value`` lines of a fence."""
     name, *lines = [line.strip() for line in source.strip().splitlines() if line.strip()]
@@ -169,3 +175,4 @@ measurements_en, measurements_zh = (fence(measurements_html, lang) for lang in L
 inline_math_en, inline_math_zh = word(math_word, "en"), word(math_word, "zh")
 inline_measured_en, inline_measured_zh = (word(measured_html, lang) for lang in LANGUAGES)
 inline_value_en, inline_value_zh = word(value_word, "en"), word(value_word, "zh")
+inline_sum_en, inline_sum_zh = word(sum_word, "en"), word(sum_word, "zh")

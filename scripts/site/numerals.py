@@ -1,10 +1,11 @@
 """Figures of prose: which of them a reader could not trace.
 
 A numeral with a unit is accounted for when a fence computed it or took it from the archive, when
-it is a setting of something computed in its section, when its paragraph, row or item (or the
-paragraph that introduces its table) names a source, or when it is in the list of constants, each
-with a reason. A source is an address of another site, a footnote, or a page of the archive. What
-this does not judge is whether the source says so. Headings ask; their sections answer.
+it is a setting of something computed in its section or stands in an exercise's question, when its
+paragraph, row or item (or the paragraph that introduces its table) names a source, or when it is in
+the list of constants, each with a reason. A source is an address of another site, a footnote, or a
+page of the archive. What this does not judge is whether the source says so. Headings ask; their
+sections answer.
 
 ``python -m scripts.site.numerals [FILE...]`` lists what is left, and fails if there is any.
 """
@@ -37,7 +38,9 @@ CODE: Final = re.compile(r"(`+)[^\n]*?\1")
 SOURCE: Final = re.compile(
     r"\]\(https?://|<https?://|\[\^[\w-]+\]|\]\([^)]*measurements/\w|#!measured "
 )
-SETTING: Final = re.compile(r"^ *[\w-]+ *= *(.+)|#!value ([^`]+)`", re.MULTILINE)
+SETTING: Final = re.compile(
+    r"^ *[\w-]+ *= *(.+)|#!(?:value|sum) ([^`]+)`|^\?\?\? question (.+)", re.MULTILINE
+)
 ADDRESS: Final = re.compile(r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)")
 HEADING: Final = re.compile(r"^#+ .*?\{ *#(?P<anchor>[\w-]+)")
 FRONT: Final = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -64,17 +67,17 @@ class Block:
     before: str
 
 
-def loose(page: str, allowed: Mapping[str, str], sections: Mapping[str, str]) -> list[Loose]:
+def loose(page: str, allowed: Mapping[str, str]) -> list[Loose]:
     """The figures of a page that nothing accounts for.
 
-    ``allowed`` are constants (``"95 %"``, or ``"#anchor 2 bytes"`` for one section), ``sections``
-    anchors whose numerals are settings, each with its reason.
+    ``allowed`` are constants with their reasons: ``"95 %"``, or ``"#anchor 2 bytes"`` for one
+    section.
     """
     chosen = settings(page)
     return [
         Loose(line=block.line, section=block.section, figure=figure, text=block.text.strip())
         for block in blocks(page)
-        if block.section not in sections and not SOURCE.search(f"{block.before}\n{block.text}")
+        if not SOURCE.search(f"{block.before}\n{block.text}")
         for figure in figures(block.text)
         if not {figure, f"#{block.section} {figure}"} & allowed.keys()
         and figure.split()[0].replace(",", "") not in chosen.get(block.section, ())
@@ -82,14 +85,16 @@ def loose(page: str, allowed: Mapping[str, str], sections: Mapping[str, str]) ->
 
 
 def settings(page: str) -> dict[str, set[str]]:
-    """``{section: numbers that its calculators, answers and computed figures are given}``."""
+    """``{section: numbers that its calculators, answers, sums and exercises are given}``."""
     found: dict[str, set[str]] = {}
     section = ""
     for line in page.splitlines():
         heading = HEADING.match(line)
         section = heading["anchor"] if heading else section
         for match in SETTING.finditer(line):
-            numbers = re.findall(r"\d+(?:\.\d+)?", match[1] or match[2])
+            numbers = re.findall(
+                r"\d+(?:\.\d+)?", "".join(filter(None, match.groups())).replace(",", "")
+            )
             found.setdefault(section, set()).update(numbers)
     return found
 
@@ -132,18 +137,18 @@ def unfenced(page: str) -> Iterator[str]:
         yield "" if inside or number < head else line
 
 
-def table() -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Constants and sections that are accounted for by a reason."""
-    document = tomllib.loads(ALLOWED.read_text(encoding="utf-8"))
-    return document["constants"], document["sections"]
+def constants() -> Mapping[str, str]:
+    """The figures that need no source beside them, each with its reason."""
+    found: Mapping[str, str] = tomllib.loads(ALLOWED.read_text(encoding="utf-8"))["constants"]
+    return found
 
 
 def main(arguments: Sequence[str]) -> int:
     """List what is left of the named pages, or of all."""
-    allowed, sections = table()
+    allowed = constants()
     left = 0
     for path in [Path(name) for name in arguments] or sorted(DOCS.rglob("*.md")):
-        for one in loose(path.read_text(encoding="utf-8"), allowed, sections):
+        for one in loose(path.read_text(encoding="utf-8"), allowed):
             left += 1
             print(f"{path.name}:{one.line} #{one.section} {one.figure}: {one.text[:100]}")
     print(f"{left} figures without a source")
