@@ -1,9 +1,14 @@
-"""The step-by-step calculator: a small scenario, the tree after each operation."""
+"""The step-by-step calculator: a small scenario, the cache after each operation.
+
+SGLang's tree is told here, vLLM's block pool in ``lab_block_steps``.
+"""
 
 from dataclasses import dataclass
 
 from calculators.form import fields
 from calculators.prefix import policy_choice
+from calculators.prefix.block_script import SHIPPED_BLOCKS
+from calculators.prefix.lab_block_steps import block_result
 from calculators.prefix.scenario import SHIPPED
 from calculators.prefix.steps import Evicted, NodeView, Step, play
 from calculators.show.blocks import (
@@ -25,28 +30,53 @@ from calculators.show.tree import TreeNode, drawable, outline, tree_svg
 
 OWN = "own"
 FIRST = "eviction_under_lock"
+FIRST_BLOCKS = "shared_prefix"
+TREE, POOL = ("engine", ("sglang",)), ("engine", ("vllm",))
+MOST_BLOCKS = 60  # that one can read
+WIDEST_BLOCK = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Params:
     """The form."""
 
-    scenario: str = fields.choice(FIRST, (*SHIPPED, OWN), group="scenario")
+    engine: str = fields.choice("sglang", ("sglang", "vllm"), group="scenario")
+    scenario: str = fields.choice(FIRST, (*SHIPPED, OWN), group="scenario", when=TREE)
     operations: str = fields.text(
         SHIPPED[FIRST], longest=20_000, lines=9, group="scenario", when=("scenario", (OWN,))
     )
-    policy: str = fields.choice("lru", policy_choice.NAMES, labelled=False, group="cache")
+    script: str = fields.choice(FIRST_BLOCKS, (*SHIPPED_BLOCKS, OWN), group="scenario", when=POOL)
+    requests: str = fields.text(
+        SHIPPED_BLOCKS[FIRST_BLOCKS],
+        longest=20_000,
+        lines=9,
+        group="scenario",
+        when=("script", (OWN,)),
+    )
+    policy: str = fields.choice(
+        "lru", policy_choice.NAMES, labelled=False, group="cache", when=TREE
+    )
     threshold: int = fields.integer(
         4, minimum=1, maximum=1000, group="cache", when=("policy", ("tlru",))
     )
     next_prompt_estimate: int = fields.integer(
         1, minimum=0, maximum=1000, group="cache", when=("policy", ("tlru",))
     )
-    page_size: int = fields.integer(1, minimum=1, maximum=16, group="cache")
+    page_size: int = fields.integer(1, minimum=1, maximum=16, group="cache", when=TREE)
+    num_gpu_blocks: int = fields.integer(
+        10, minimum=1, maximum=MOST_BLOCKS, group="cache", when=POOL
+    )
+    block_size: int = fields.integer(4, minimum=1, maximum=WIDEST_BLOCK, group="cache", when=POOL)
 
 
 def solve(params: Params, _progress: Progress) -> Result:
     """Play the scenario."""
+    if params.engine == "vllm":
+        return block_result(
+            params.requests if params.script == OWN else SHIPPED_BLOCKS[params.script],
+            num_gpu_blocks=params.num_gpu_blocks,
+            block_size=params.block_size,
+        )
     text = params.operations if params.scenario == OWN else SHIPPED[params.scenario]
     chosen = policy_choice.policy(
         params.policy,

@@ -4,6 +4,7 @@ Pairs of a calculator's name and values, for the list of questions that build, C
 answer alike.
 """
 
+from calculators.prefix.block_script import SHIPPED_BLOCKS
 from calculators.prefix.scenario import SHIPPED
 
 LONG = "9" * 80
@@ -83,6 +84,9 @@ STEPS = [
     {"scenario": "own", "operations": "insert a b priority=2 # first\ninsert a c @red\nevict 1"},
     {"scenario": "own", "operations": "\n".join(f"insert {i} x" for i in range(70))},
     {"scenario": "two_tenants", "policy": "tlru", "page_size": "2"},
+    *({"script": name} for name in SHIPPED_BLOCKS),
+    {"script": "tail_goes_first", "num_gpu_blocks": "5", "block_size": "8"},
+    {"requests": "\n".join(f"start r{i} a" for i in range(61)), "num_gpu_blocks": "60"},
 ]
 STEPS_REFUSED = [
     *({"page_size": text} for text in NUMBERS),
@@ -101,7 +105,22 @@ STEPS_REFUSED = [
             "x" * 20_001,
         )
     ),
+    *(
+        {"requests": text}
+        for text in (
+            "# nothing",
+            "insert a",
+            "start r",
+            "finish",
+            "finish r",
+            "start r a\nstart r a",
+            "match " + "a " * 65,
+            "match a\n" * 101,
+        )
+    ),
+    *({"num_gpu_blocks": text} for text in NUMBERS),
     {"scenario": "none"},
+    {"script": "none"},
     {"policy": "tlru", "threshold": "1", "next_prompt_estimate": "5"},
     {"no_such_field": "1"},
 ]

@@ -7,6 +7,7 @@ from calculators.form.errors import ParameterError
 from calculators.form.fields import kinds
 from calculators.form.parse import parse
 from calculators.prefix import lab_replay, lab_routing, lab_steps, lab_why
+from calculators.prefix.block_script import SHIPPED_BLOCKS
 from calculators.prefix.routing import ROUTES
 from calculators.prefix.scenario import SHIPPED
 from calculators.show.blocks import Plot, Table, numbers_of
@@ -37,6 +38,8 @@ CASES = [
         id="own trace",
     ),
     *(pytest.param("prefix-steps", {"scenario": name}, id=name) for name in SHIPPED),
+    *(pytest.param("prefix-steps", {"script": name}, id=name) for name in SHIPPED_BLOCKS),
+    pytest.param("prefix-steps", {"num_gpu_blocks": "2"}, id="too few blocks"),
     pytest.param("prefix-why", {}, id="why"),
     pytest.param(
         "prefix-why",
@@ -103,6 +106,9 @@ def test_every_field_has_its_labels(name, lang):
         pytest.param("prefix-steps", {"operations": "unlock r"}, id="unlock"),
         pytest.param("prefix-steps", {"operations": "remove a"}, id="operation"),
         pytest.param("prefix-steps", {"scenario": "own", "operations": ""}, id="no scenario"),
+        pytest.param("prefix-steps", {"requests": "finish r"}, id="finish of nobody"),
+        pytest.param("prefix-steps", {"requests": "start r a\nstart r a"}, id="started twice"),
+        pytest.param("prefix-steps", {"requests": "finish"}, id="finish without a name"),
         pytest.param("prefix-why", {"earlier": ""}, id="no prompt"),
         pytest.param("prefix-why", {"later_images": "cat"}, id="image"),
         pytest.param("prefix-why", {"reading": "token_ids"}, id="words as ids"),
