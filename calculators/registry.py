@@ -29,6 +29,7 @@ MODULES = {
     "tiering-transfer": "calculators.tiering.transfer_workbench",
     "serving": "calculators.serving.workbench",
     "serving-load": "calculators.serving.load_workbench",
+    "floor": "calculators.floor.workbench",
 }
 
 

@@ -18,6 +18,7 @@ FAMILIES = {
     "kv": ("kv",),
     "prefix": ("prefix",),
     "tiering": ("prefix", "kv", "tiering"),  # shapes of kv, traces of prefix
+    "floor": ("kv",),
 }
 
 

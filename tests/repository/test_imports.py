@@ -12,7 +12,7 @@ from tests.source_facts import closure, imports, modules
 BOTTOM = {"form", "show"}
 SHARED = BOTTOM | {"latency"}  # statistics that several calculators use
 # The labs in the order in which they build on each other; why: CONTRIBUTING.
-LABS = ("kv", "prefix", "serving", "tiering")
+LABS = ("kv", "prefix", "serving", "tiering", "floor")
 TOP = {"web", "registry", "command_line", "__main__"}
 ALLOWED = {
     "form": {"form"},
