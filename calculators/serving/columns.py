@@ -5,11 +5,11 @@ gaps of a trace are counted by stretches of iterations, never token by token.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
-from itertools import accumulate, pairwise
+from functools import cached_property
+from itertools import accumulate
 from operator import sub
 from typing import Any
 
@@ -20,6 +20,7 @@ from calculators.serving.distribution import (
     of_ratios,
     union,
 )
+from calculators.serving.gaps import gaps_of
 from calculators.serving.records import Outcome, Run, Status
 from calculators.serving.request import Request, Time
 from calculators.serving.slo import Slo
@@ -29,9 +30,12 @@ type Steps = Sequence[tuple[Time, int]]
 """(instant, count from then on)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Columns:
-    """One entry a request that arrived. Instants are None where it never came to it."""
+    """One entry a request that arrived. Instants are None where it never came to it.
+
+    Metrics are computed when they are asked for, and kept.
+    """
 
     requests: Sequence[Request]
     status: Sequence[Status]
@@ -51,18 +55,24 @@ class Columns:
         """Indices of the finished requests."""
         return [index for index, status in enumerate(self.status) if status == "finished"]
 
+    @cached_property
+    def all_finished(self) -> bool:
+        """Whether no request ended in another way."""
+        return self.status.count("finished") == len(self.status)
+
     def good(self, slo: Slo) -> list[bool]:
         """Which requests finished within every limit; one-token requests have no TPOT."""
-        rows = zip(self.status, self.ttft, self.decode_time, self.tokens, self.e2e, strict=True)
-        return [
-            status == "finished"
-            and within(ttft, slo.ttft)
-            and (decoding is None or slo.tpot is None or decoding <= slo.tpot * (tokens - 1))
-            and within(e2e, slo.e2e)
-            for status, ttft, decoding, tokens, e2e in rows
-        ]
+        good = [status == "finished" for status in self.status]
+        for times, limit in ((self.ttft, slo.ttft), (self.e2e, slo.e2e)):
+            if limit is not None:
+                pairs = zip(good, times, strict=True)
+                good = [met and time is not None and time <= limit for met, time in pairs]
+        if slo.tpot is not None:
+            rows = zip(good, self.decode_time, self.tokens, strict=True)
+            good = [met and (t is None or t <= slo.tpot * (n - 1)) for met, t, n in rows]
+        return good
 
-    @property
+    @cached_property
     def gaps(self) -> Distribution:
         """All gaps between the tokens of one request, over all requests."""
         return self.count_gaps()
@@ -77,7 +87,7 @@ class Columns:
         instants = sorted(changes)
         return list(zip(instants, accumulate(changes[now] for now in instants), strict=True))
 
-    @property
+    @cached_property
     def arrival(self) -> list[Time]:
         """Instants of arrival."""
         return [request.arrival for request in self.requests]
@@ -97,31 +107,38 @@ class Columns:
         """First token with content minus first token."""
         return between(self.first_token, self.first_content)
 
-    @property
+    @cached_property
     def ttft(self) -> list[Time | None]:
         """First token minus arrival."""
         return between(self.arrival, self.first_token)
 
-    @property
+    @cached_property
     def ttft_content(self) -> list[Time | None]:
         """First token with content minus arrival."""
+        if self.first_content is self.first_token:
+            return self.ttft
         return between(self.arrival, self.first_content)
 
-    @property
+    @cached_property
     def e2e(self) -> list[Time | None]:
         """Finish minus arrival, of finished requests."""
-        times = between(self.arrival, self.end)
-        if all(status == "finished" for status in self.status):
-            return times
-        rows = zip(times, self.status, strict=True)
-        return [time if status == "finished" else None for time, status in rows]
+        return self.of_finished(between(self.arrival, self.end))
 
-    @property
+    @cached_property
     def decode_time(self) -> list[Time | None]:
         """Finish minus first token, of finished requests with more than one token."""
-        times = between(self.first_token, self.end)
-        rows = zip(times, self.tokens, self.status, strict=True)
-        return [time if s == "finished" and tokens > 1 else None for time, tokens, s in rows]
+        times = self.of_finished(between(self.first_token, self.end))
+        if 1 not in self.tokens:
+            return times
+        pairs = zip(times, self.tokens, strict=True)
+        return [time if tokens > 1 else None for time, tokens in pairs]
+
+    def of_finished(self, times: list[Time | None]) -> list[Time | None]:
+        """The times of finished requests, None for all others."""
+        if self.all_finished:
+            return times
+        pairs = zip(times, self.status, strict=True)
+        return [time if status == "finished" else None for time, status in pairs]
 
     @property
     def tpot(self) -> list[Fraction | None]:
@@ -129,16 +146,21 @@ class Columns:
         rows = zip(self.decode_time, self.tokens, strict=True)
         return [None if t is None else Fraction(t, tokens - 1) for t, tokens in rows]
 
-    @property
+    @cached_property
     def tpot_distribution(self) -> Distribution:
         """Of all that have a TPOT, without a fraction for each of them."""
         rows = zip(self.decode_time, self.tokens, strict=True)
         return of_ratios((t, tokens - 1) for t, tokens in rows if t is not None)
 
+    @cached_property
+    def ttft_distribution(self) -> Distribution:
+        """Of all requests that showed a token."""
+        return known(self.ttft)
 
-def within(value: Time | None, limit: Time | None) -> bool:
-    """Whether a limit is kept; no limit always is."""
-    return limit is None or (value is not None and value <= limit)
+
+def known(values: Sequence[Time | None]) -> Distribution:
+    """Of the values that are there."""
+    return distribution(value for value in values if value is not None)
 
 
 def between(starts: Sequence[Any], ends: Sequence[Any]) -> list[Any]:
@@ -172,7 +194,7 @@ def of_outcomes(outcomes: Sequence[Outcome]) -> Columns:
         first_content=contents,
         end=[outcome.end for outcome in arrived],
         tokens=[len(outcome.token_times) for outcome in arrived],
-        count_gaps=cache(lambda: distribution(gap for o in arrived for gap in o.itl)),
+        count_gaps=lambda: of_counts(Counter(gap for o in arrived for gap in o.itl)),
         preemptions=sum(outcome.preemptions for outcome in arrived),
         recomputed=sum(outcome.recomputed for outcome in arrived),
         cached=sum(outcome.cached for outcome in arrived),
@@ -181,17 +203,17 @@ def of_outcomes(outcomes: Sequence[Outcome]) -> Columns:
 
 def of_trace(trace: Trace) -> Columns:
     """From the trace of the fast engine."""
-    kept = [i for i, status in enumerate(trace.status) if status != NOT_ARRIVED]
-    count = len(kept)  # requests that did not arrive are the last ones
+    count = len(trace.status) - trace.status.count(NOT_ARRIVED)  # these are the last ones
+    first_token = trace.first_token[:count]
     return Columns(
         requests=trace.requests[:count],
-        status=[CODES[status] for status in trace.status[:count]],
+        status=list(map(CODES.__getitem__, trace.status[:count])),
         first_scheduled=trace.first_scheduled[:count],
-        first_token=trace.first_token[:count],
-        first_content=first_contents(trace, count),
+        first_token=first_token,
+        first_content=first_contents(trace, first_token),
         end=trace.end[:count],
         tokens=trace.shown[:count],
-        count_gaps=cache(lambda: gaps_of(trace)),
+        count_gaps=lambda: gaps_of(trace),
         preemptions=trace.preemptions.total(),
         recomputed=trace.recomputed.total(),
         cached=trace.cached.total(),
@@ -200,11 +222,11 @@ def of_trace(trace: Trace) -> Columns:
     )
 
 
-def first_contents(trace: Trace, count: int) -> list[Time | None]:
+def first_contents(trace: Trace, first_token: list[Time | None]) -> list[Time | None]:
     """The instants of the first tokens with content; mostly they are the first tokens."""
     if all(request.first_content_token == 1 for request in trace.requests):
-        return trace.first_token[:count]
-    return [first_content(trace, index) for index in range(count)]
+        return first_token
+    return [first_content(trace, index) for index in range(len(first_token))]
 
 
 def first_content(trace: Trace, index: int) -> Time | None:
@@ -217,68 +239,10 @@ def first_content(trace: Trace, index: int) -> Time | None:
     return trace.token_times(index)[wanted - 1]
 
 
-def gaps_of(trace: Trace) -> Distribution:
-    """All gaps between tokens of one request, over all requests.
-
-    The first gap of a stay in the batch is its own; all later ones are the distance between two
-    decode iterations, shared by everyone who decodes in both.
-    """
-    counts: Counter[Time] = Counter()
-    changes: Counter[int] = Counter()
-    for index in range(len(trace.requests)):
-        stays = trace.stays(index)
-        for stay in stays:
-            if stay.tokens > 1:
-                counts[trace.clock.at(stay.joined + 1) - stay.shown_at] += 1
-                changes[stay.joined + 2] += 1
-                changes[stay.joined + stay.tokens] -= 1
-        for before, after in pairwise(stays):
-            last = before.joined + before.tokens - 1
-            ended = trace.clock.at(last) if before.tokens > 1 else before.shown_at
-            counts[after.shown_at - ended] += 1
-    for gap, iterations, sharing in shared_gaps(trace, changes):
-        counts[gap] += iterations * sharing
-    return of_counts(counts)
-
-
-def shared_gaps(trace: Trace, changes: Counter[int]) -> Iterator[tuple[Time, int, int]]:
-    """(gap before an iteration, how many such iterations in a row, requests that see it)."""
-    sharing, previous = 0, None
-    marks = iter(sorted(changes))
-    mark = next(marks, None)
-    for first, last, start, length, growth in stretches(trace):
-        number = first
-        while number <= last:
-            if mark == number:
-                sharing += changes[number]
-                mark = next(marks, None)
-            until = last if mark is None or mark > last else mark - 1
-            step = length + growth * (number - first)
-            if number == first and previous is not None:
-                yield start + length - previous, 1, sharing
-                number += 1
-            elif growth or number == first:
-                yield step, 1, sharing
-                number += 1
-            else:
-                yield step, until - number + 1, sharing
-                number = until + 1
-        count = last - first + 1
-        previous = start + count * length + growth * (count * (count - 1) // 2)
-
-
-def stretches(trace: Trace) -> Iterator[tuple[int, int, Any, Any, Any]]:
-    """First and last number, start, length and growth of every stretch that decodes."""
-    flat, clock = trace.clock.stretches, trace.clock
-    numbers = [*clock.numbers, trace.last_number]
-    for index, (before, after) in enumerate(pairwise(numbers)):
-        if after > before:
-            start, length = flat[4 * index + 1], flat[4 * index + 2]
-            yield before + 1, after, start, length, clock.growth.get(index, 0)
-
-
 def merged(parts: Sequence[Columns]) -> Columns:
     """The columns of several workers as one, in order of (arrival, id)."""
+    if len(parts) == 1:
+        return replace(parts[0], count_waiting=None, count_used=tuple)
     rows = sorted(
         ((r.arrival, r.id, part, index) for part in parts for index, r in enumerate(part.requests)),
         key=lambda row: row[:2],
@@ -291,7 +255,7 @@ def merged(parts: Sequence[Columns]) -> Columns:
         first_content=[part.first_content[index] for _, _, part, index in rows],
         end=[part.end[index] for _, _, part, index in rows],
         tokens=[part.tokens[index] for _, _, part, index in rows],
-        count_gaps=cache(lambda: union(part.gaps for part in parts)),
+        count_gaps=lambda: union(part.gaps for part in parts),
         preemptions=sum(part.preemptions for part in parts),
         recomputed=sum(part.recomputed for part in parts),
         cached=sum(part.cached for part in parts),

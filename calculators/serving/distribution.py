@@ -5,13 +5,13 @@ most where samples are few: of 100 requests P99 is one request.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import gcd
-from typing import Literal
+from operator import sub
+from typing import Literal, overload
 
 from calculators.serving.request import Time
 
@@ -22,10 +22,13 @@ value with at least the share p of the sample at or below it."""
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Distinct values, ascending, and the counts of values up to and including each."""
+    """Values, ascending, and the counts of values up to and including each.
 
-    values: tuple[Time, ...]
-    cumulative: tuple[int, ...]
+    A value may stand more than once: a sorted sample is one, with the counts 1, 2, 3, ...
+    """
+
+    values: Sequence[Time]
+    cumulative: Sequence[int]
 
     @property
     def count(self) -> int:
@@ -39,13 +42,12 @@ class Distribution:
 
     @property
     def total(self) -> Time:
-        """The sum of all values; those of one denominator are summed as integers."""
-        sums: Counter[int] = Counter()
-        below = 0
-        for value, upto in zip(self.values, self.cumulative, strict=True):
-            sums[value.denominator] += value.numerator * (upto - below)
-            below = upto
-        return sum((Fraction(part, whole) for whole, part in sums.items()), start=Fraction(0))
+        """The sum of all values."""
+        counts = map(sub, self.cumulative, (0, *self.cumulative))
+        pairs = zip(self.values, counts, strict=False)
+        if all(type(value) is int for value in self.values):
+            return sum(value * count for value, count in pairs)
+        return sum_of_ratios((v.numerator * count, v.denominator) for v, count in pairs)
 
     @property
     def largest(self) -> Time | None:
@@ -71,46 +73,85 @@ class Distribution:
 
     def share_up_to(self, limit: Time) -> Fraction | None:
         """The share of values ≤ limit, None of nothing."""
-        index = bisect_left(self.values, limit)
-        if index < len(self.values) and self.values[index] == limit:
-            index += 1
+        index = bisect_right(self.values, limit)
         below = self.cumulative[index - 1] if index else 0
         return Fraction(below, self.count) if self.count else None
 
 
-def distribution(values: Iterable[Time]) -> Distribution:
-    """Of single values."""
-    return of_counts(Counter(values))
+class Quotients(Sequence[Fraction]):
+    """Quotients in ascending order, each made a fraction only when it is asked for.
 
-
-def of_counts(counts: Counter[Time]) -> Distribution:
-    """Of values with their counts; values that never occur are left out."""
-    pairs = sorted((value, count) for value, count in counts.items() if count)
-    return Distribution(
-        tuple(value for value, _ in pairs), tuple(accumulate(count for _, count in pairs))
-    )
-
-
-def of_ratios(pairs: Iterable[tuple[Time, int]]) -> Distribution:
-    """Of quotients (part, whole), exactly, and much quicker than of as many fractions.
-
-    Quotients are put in order by their rounded value, which never turns an order around; where two
-    share one, all are compared exactly.
+    They are put in order by their rounded value, which never turns an order around; where some
+    round alike, these few are compared exactly.
     """
-    counts = Counter(lowest_terms(part, whole) for part, whole in pairs)
-    keys = {pair: pair[0] / pair[1] for pair in counts}
-    order = sorted(counts, key=keys.__getitem__)
-    if len(set(keys.values())) < len(keys):
-        order.sort(key=lambda pair: Fraction(*pair))
-    values = tuple(Fraction(*pair) for pair in order)
-    return Distribution(values, tuple(accumulate(counts[pair] for pair in order)))
+
+    __slots__ = ("pairs", "rounded")
+
+    def __init__(self, pairs: Iterable[tuple[Time, int]]) -> None:
+        integers = [  # the part may itself be a fraction
+            (part.numerator, whole * part.denominator) for part, whole in pairs
+        ]
+        rounded = [above / below for above, below in integers]
+        order = sorted(range(len(rounded)), key=rounded.__getitem__)
+        self.pairs = [integers[index] for index in order]
+        self.rounded = [rounded[index] for index in order]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.pairs)
+
+    @overload
+    def __getitem__(self, index: int) -> Fraction: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Fraction]: ...
+    def __getitem__(self, index: int | slice) -> Fraction | list[Fraction]:
+        """The quotient at an index of the order."""
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        first = bisect_left(self.rounded, self.rounded[place])
+        alike = self.pairs[first : bisect_right(self.rounded, self.rounded[place])]
+        exact = sorted((Fraction(*pair), count) for pair, count in Counter(alike).items())
+        upto = list(accumulate(count for _, count in exact))
+        return exact[bisect_right(upto, place - first)][0]
 
 
-def lowest_terms(part: Time, whole: int) -> tuple[int, int]:
-    """``(6, 4) → (3, 2)``; the part may itself be a fraction."""
-    above, below = part.numerator, whole * part.denominator
-    common = gcd(above, below)
-    return above // common, below // common
+class Ratios(Distribution):
+    """Of quotients, which are not made fractions for their sum either."""
+
+    values: Quotients
+
+    @property
+    def total(self) -> Time:
+        """The sum of all quotients."""
+        return sum_of_ratios(self.values.pairs)
+
+
+def distribution(values: Iterable[Time]) -> Distribution:
+    """Of single values: the sorted sample."""
+    ordered = sorted(values)
+    return Distribution(ordered, range(1, len(ordered) + 1))
+
+
+def of_counts(counts: Mapping[Time, int]) -> Distribution:
+    """Of values with their counts; values that never occur are left out."""
+    kept = counts if all(counts.values()) else {v: count for v, count in counts.items() if count}
+    values = sorted(kept)
+    return Distribution(values, list(accumulate(map(kept.__getitem__, values))))
+
+
+def of_ratios(pairs: Iterable[tuple[Time, int]]) -> Ratios:
+    """Of quotients (part, whole), exactly, and much quicker than of as many fractions."""
+    quotients = Quotients(pairs)
+    return Ratios(quotients, range(1, len(quotients) + 1))
+
+
+def sum_of_ratios(pairs: Iterable[tuple[int, int]]) -> Fraction:
+    """The sum of (part, whole); those of one denominator are summed as integers."""
+    sums: defaultdict[int, int] = defaultdict(int)
+    for part, whole in pairs:
+        sums[whole] += part
+    return sum((Fraction(part, whole) for whole, part in sums.items()), start=Fraction(0))
 
 
 def union(parts: Iterable[Distribution]) -> Distribution:

@@ -71,6 +71,7 @@ class Core:
             end=[None] * count,
             shown=[0] * count,
             joined=[0] * count,
+            mixed=settings.policy in MIXED,
         )
         self.times: list[Any] = [*(request.arrival for request in requests), NEVER]
         self.following = 0  # the next request to arrive
@@ -417,6 +418,8 @@ class Core:
             elif status[index] == DECODING:
                 self.leave(index)
                 trace.shown[index] += self.number - trace.joined[index] - late
+                if late:
+                    trace.late.append(self.number)
             elif status[index] == PREFILLING:
                 self.leave_prefill(index)
             else:

@@ -101,12 +101,14 @@ def decode(ready: Sequence[tuple[Time, int]], trace: Trace, split: Split, cost: 
     """One decode worker: joins between iterations, first ready, first in."""
     most = split.max_decode_seqs or len(ready)
     from_decode = 1 if split.first_shown_by == "decode" else 0
+    trace.mixed = bool(from_decode)
     finishing: list[tuple[int, int]] = []
     now: Any = 0
     number = place = 0
     while place < len(ready) or finishing:
         if not finishing:
             now = max(now, ready[place][0])
+        before = place
         while place < len(ready) and len(finishing) < most and ready[place][0] <= now:
             index = ready[place][1]
             trace.joined[index] = number + from_decode
@@ -117,7 +119,10 @@ def decode(ready: Sequence[tuple[Time, int]], trace: Trace, split: Split, cost: 
         count = finishing[0][0] - number
         if place < len(ready) and len(finishing) < most:
             count = min(count, int(-((now - ready[place][0]) // length)))
-        trace.clock.stretches += (number, now, length, len(finishing))
+        silent = from_decode * (place - before)  # their first token comes with this iteration
+        if silent:
+            count = 1
+        trace.clock.stretches += (number, now, length, len(finishing) - silent)
         now += count * length
         number += count
         while finishing and finishing[0][0] == number:

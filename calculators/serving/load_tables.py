@@ -6,8 +6,8 @@ from typing import Protocol
 
 from calculators.serving import measured
 from calculators.serving.clients import client_view
-from calculators.serving.columns import Columns
-from calculators.serving.distribution import Distribution, distribution
+from calculators.serving.columns import Columns, known
+from calculators.serving.distribution import Distribution
 from calculators.serving.fit import fit
 from calculators.serving.request import Request, Time
 from calculators.serving.slo import STATUSES, Slo
@@ -93,11 +93,6 @@ def policy_row(name: str, system: Shown, slo: Slo) -> tuple[Cell, ...]:
         percent(good, len(columns.finished())),
         goodput(columns, good),
     )
-
-
-def known(values: list[Time | None]) -> Distribution:
-    """Of the values that are there."""
-    return distribution(value for value in values if value is not None)
 
 
 def goodput(columns: Columns, good: int) -> Quantity | None:

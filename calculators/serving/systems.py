@@ -19,7 +19,7 @@ from calculators.serving import (
 )
 from calculators.serving.columns import Columns, of_run, of_trace
 from calculators.serving.costs import Cost
-from calculators.serving.distribution import Distribution, distribution
+from calculators.serving.distribution import Distribution
 from calculators.serving.load_params import Params, settings_of, split_of
 from calculators.serving.request import Request, Time
 from calculators.serving.steadiness import Steadiness, steadiness
@@ -45,15 +45,15 @@ class System:
         """All gaps between tokens."""
         return self.columns.gaps
 
-    @cached_property
+    @property
     def tpot(self) -> Distribution:
         """Of all that have one."""
         return self.columns.tpot_distribution
 
-    @cached_property
+    @property
     def ttft(self) -> Distribution:
         """Of all requests that showed a token."""
-        return distribution(value for value in self.columns.ttft if value is not None)
+        return self.columns.ttft_distribution
 
 
 class Meter:

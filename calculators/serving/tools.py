@@ -8,8 +8,8 @@ loop delays, re-tokenised chunks) and warm-up windows.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from calculators.serving.columns import Columns
-from calculators.serving.distribution import Distribution, Rule, distribution, of_ratios
+from calculators.serving.columns import Columns, known
+from calculators.serving.distribution import Distribution, Rule, of_ratios
 from calculators.serving.request import Time
 
 type Metric = Callable[[Columns], Distribution]
@@ -27,27 +27,30 @@ class Tool:
 
 def kept(columns: Columns, values: list[Time | None]) -> Distribution:
     """Of finished requests, those that have the value."""
-    found = (values[index] for index in columns.finished())
-    return distribution(value for value in found if value is not None)
+    return known(columns.of_finished(values))
 
 
 def ttft(columns: Columns) -> Distribution:
     """First chunk with content minus send time."""
+    if columns.first_content is columns.first_token:
+        return first_token(columns)
     return kept(columns, columns.ttft_content)
 
 
 def first_token(columns: Columns) -> Distribution:
     """First token, whether or not it has content."""
-    return kept(columns, columns.ttft)
+    return columns.ttft_distribution if columns.all_finished else kept(columns, columns.ttft)
 
 
 def e2e(columns: Columns) -> Distribution:
     """Last token minus send time."""
-    return kept(columns, columns.e2e)
+    return known(columns.e2e)
 
 
 def tpot(columns: Columns) -> Distribution:
     """(latency - TTFT) / (tokens - 1), without requests of one token."""
+    if columns.first_content is columns.first_token:
+        return mean_gap(columns)
     times = zip(columns.ttft_content, columns.e2e, columns.tokens, strict=True)
     return of_ratios(
         (total - first, tokens - 1)

@@ -33,9 +33,9 @@ class Clock:
     """Stretches of equal iterations, four entries each in one flat list.
 
     They are: the number of decode iterations before the stretch, the instant at which it starts,
-    the length of its (first) iteration, the sequences that decode in it. ``growth`` is, by
-    stretch, how much longer each iteration is than the one before. An iteration that only
-    prefills stands here too; it does not advance the number.
+    the length of its (first) iteration, the sequences that decode in it after an earlier token.
+    ``growth`` is, by stretch, how much longer each iteration is than the one before. An iteration
+    that only prefills stands here too; it does not advance the number.
     """
 
     stretches: list[Any] = field(default_factory=list)
@@ -71,8 +71,10 @@ class Trace:
     ``moves`` alternates instants and changes of the queue's length by preemptions and resumptions.
     ``ended_stays`` holds index, first instant, number at the join and tokens of every stay in the
     batch that a preemption ended. ``uses`` alternates instants between iterations and the blocks
-    that are free then, where they are limited. Flat lists, because thousands of small tuples
-    would keep the garbage collector busy.
+    that are free then, where they are limited. ``late`` are the decode iterations in which a
+    request got a token after its deadline, one entry each. ``mixed`` runs have no prefill between
+    two decode iterations: all first tokens come at the end of one. Flat lists, because thousands
+    of small tuples would keep the garbage collector busy.
     """
 
     requests: list[Request]
@@ -93,6 +95,8 @@ class Trace:
     ended_stays: list[Any] = field(default_factory=list)
     moves: list[Any] = field(default_factory=list)
     uses: list[Any] = field(default_factory=list)
+    late: list[int] = field(default_factory=list)
+    mixed: bool = False
 
     def seal(self, number: int) -> None:
         """Make the indices, once the run is over after so many decode iterations."""

@@ -1,5 +1,7 @@
 """Metrics as columns are the same from both engines, and percentiles follow their rules."""
 
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -7,10 +9,10 @@ import serving_strategies as strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calculators.serving import engine, fast
+from calculators.serving import engine, fast, fast_sglang
 from calculators.serving.columns import of_outcomes, of_trace
 from calculators.serving.costs import Linear
-from calculators.serving.distribution import distribution
+from calculators.serving.distribution import distribution, of_counts, union
 
 
 @settings(max_examples=300, deadline=None)
@@ -25,6 +27,32 @@ def test_both_engines_give_the_same_columns(requests, options, cost):
         assert getattr(plain, name) == getattr(columns, name)
     for name in ("e2e", "tpot", "gaps", "preemptions", "recomputed", "cached"):
         assert getattr(plain, name) == getattr(columns, name)
+
+
+@settings(max_examples=200, deadline=None)
+@given(strategies.requests(timeouts=False, most=14), strategies.settings(["sglang"]))
+def test_gaps_between_prefills_are_those_of_the_tokens(requests, options):
+    """SGLang prefills between decode iterations: who joins sees another gap than who decodes on."""
+    sglang = replace(options, prefix_cache=False, max_queue=None, horizon=None)
+    cost = Linear(a=2, b=1, c=1)
+    plain = of_outcomes(engine.run(requests, sglang, cost).outcomes)
+
+    assert plain.gaps == of_trace(fast_sglang.run(requests, sglang, cost)).gaps
+
+
+@given(st.lists(st.integers(0, 50)), st.lists(st.integers(0, 50)))
+def test_counted_values_are_the_sorted_sample(one, other):
+    """Counted, joined or sorted: the same sum, greatest value and percentiles."""
+    sample, counted = distribution(one + other), of_counts(Counter(one + other))
+
+    for found in (counted, union([distribution(one), of_counts(Counter(other))])):
+        assert (sample.count, sample.total, sample.largest) == (
+            found.count,
+            found.total,
+            found.largest,
+        )
+        assert [sample.at(index) for index in range(sample.count)] == sorted(one + other)
+        assert [found.at(index) for index in range(found.count)] == sorted(one + other)
 
 
 @pytest.mark.parametrize(

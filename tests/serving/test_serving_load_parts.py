@@ -20,6 +20,7 @@ from calculators.serving.roofline import DEVICES, MODELS, Roofline
 from calculators.serving.systems import Meter, Watched
 from scripts.sweep.__main__ import main
 
+SHARES = tuple(Fraction(percent, 100) for percent in (0, 1, 50, 90, 99, 100))
 RATIOS = st.lists(st.tuples(st.integers(0, 10**9), st.integers(1, 60)), max_size=40)
 QUIET = {"count": "40", "prompt": "200, 50", "output": "5, 9", "sweep": "0"}
 
@@ -38,11 +39,16 @@ def table(result, name):
 
 @given(RATIOS)
 def test_quotients_are_the_fractions(pairs):
-    """The quick way gives the distribution of exact fractions: values, counts, sum."""
+    """The quick way gives the sorted sample of exact fractions: values, percentiles, sum."""
     slow = distribution(Fraction(part, whole) for part, whole in pairs)
 
-    assert slow == of_ratios(pairs)
-    assert sum((Fraction(*pair) for pair in pairs), Fraction(0)) == of_ratios(pairs).total
+    quick = of_ratios(pairs)
+
+    assert slow.values == list(quick.values)
+    assert [slow.percentile(share) for share in SHARES] == [
+        quick.percentile(share) for share in SHARES
+    ]
+    assert sum((Fraction(*pair) for pair in pairs), Fraction(0)) == slow.total == quick.total
 
 
 def test_quotients_that_round_alike_keep_their_order():
@@ -50,7 +56,7 @@ def test_quotients_that_round_alike_keep_their_order():
     whole = 2**60
     pairs = [(whole + 1, whole + 2), (whole, whole + 1)]
 
-    assert (Fraction(*pairs[1]), Fraction(*pairs[0])) == of_ratios(pairs).values
+    assert [Fraction(*pairs[1]), Fraction(*pairs[0])] == of_ratios(pairs).values[:]
 
 
 def test_a_window_shows_its_largest_value():

@@ -1,0 +1,117 @@
+"""All gaps between the tokens of a run of the fast engine, counted by stretches of iterations.
+
+Whoever decodes in two iterations one after the other sees the time between their ends. So a stretch
+of equal iterations gives one gap, as often as it has iterations times sequences; only the first gap
+after a prefill that stood between two decode iterations, and the gap over a preemption, are a
+request's own. Time grows with stretches and requests, not with tokens.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import compress, pairwise
+from operator import mul, sub
+from typing import Any
+
+from calculators.serving.distribution import Distribution, of_counts
+from calculators.serving.trace import Clock, Trace
+
+type Counts = defaultdict[Any, int]
+"""How often each gap occurs."""
+
+
+def gaps_of(trace: Trace) -> Distribution:
+    """All gaps between tokens of one request, over all requests."""
+    counts: Counts = defaultdict(int)
+    for gap in gaps_over_preemptions(trace):
+        counts[gap] += 1
+    if trace.mixed:
+        gaps_without_breaks(trace, counts)
+    else:
+        gaps_with_breaks(trace, counts)
+    return of_counts(counts)
+
+
+def gaps_over_preemptions(trace: Trace) -> Iterator[Any]:
+    """From the last token of a stay in the batch to the first one of the next."""
+    for index in trace.earlier:
+        for before, later in pairwise(trace.stays(index)):
+            last = before.joined + before.tokens - 1
+            yield later.shown_at - (trace.clock.at(last) if before.tokens > 1 else before.shown_at)
+
+
+def gaps_without_breaks(trace: Trace, counts: Counts) -> None:
+    """Where every first token ends an iteration, each iteration is the gap of all who decode."""
+    numbers, _, lengths, sequences = columns(trace.clock, trace.last_number)
+    iterations = map(sub, numbers[1:], numbers)
+    for gap, count in zip(lengths, map(mul, iterations, sequences), strict=True):
+        counts[gap] += count
+    for number in trace.late:
+        counts[lengths[bisect_left(numbers, number) - 1]] -= 1
+
+
+def gaps_with_breaks(trace: Trace, counts: Counts) -> None:
+    """Where prefills stand between decode iterations, the first gap of a stretch is another one.
+
+    Those who join see it from their own first token on.
+    """
+    numbers, starts, lengths, sequences = columns(trace.clock, trace.last_number)
+    joins, first_gaps = joiners(trace), {}
+    previous: Any = None
+    rows = zip(pairwise(numbers), starts, lengths, sequences, strict=True)
+    for (number, upto), start, length, decoding in rows:
+        if upto > number:
+            end = start + length
+            first = length if previous is None else end - previous
+            shown = joins.get(number, ())
+            counts[first] += decoding - len(shown)
+            for instant in shown:
+                counts[end - instant] += 1
+            first_gaps[number] = first
+            more = upto - number - 1
+            if more:
+                counts[length] += decoding * more
+                end += length * more
+            previous = end
+    for number in trace.late:
+        place = bisect_left(numbers, number) - 1
+        single = number - numbers[place] == 1
+        counts[first_gaps[numbers[place]] if single else lengths[place]] -= 1
+
+
+def joiners(trace: Trace) -> dict[int, list[Any]]:
+    """By number of decode iterations: the first tokens of those who join then and see a gap."""
+    found: defaultdict[int, list[Any]] = defaultdict(list)
+    usual = [tokens > 1 for tokens in trace.shown]
+    for index in trace.earlier:
+        usual[index] = False
+        for stay in trace.stays(index):
+            if stay.tokens > 1:
+                found[stay.joined].append(stay.shown_at)
+    pairs = zip(trace.joined, trace.first_token, strict=True)
+    for number, instant in compress(pairs, usual):
+        found[number].append(instant)
+    return found
+
+
+def columns(clock: Clock, last: int) -> tuple[list[int], list[Any], list[Any], list[int]]:
+    """Numbers (with the last one), starts, lengths and sequences of all stretches.
+
+    Stretches whose iterations grow are taken apart into single ones.
+    """
+    flat = single_iterations(clock, last) if clock.growth else clock.stretches
+    return [*flat[0::4], last], flat[1::4], flat[2::4], flat[3::4]
+
+
+def single_iterations(clock: Clock, last: int) -> list[Any]:
+    """The stretches of a clock, each iteration by itself where they grow."""
+    flat: list[Any] = []
+    for index, (number, upto) in enumerate(pairwise([*clock.numbers, last])):
+        start, length, sequences = clock.stretches[4 * index + 1 : 4 * index + 4]
+        more = clock.growth.get(index, 0)
+        flat += (number, start, length, sequences)
+        for single in range(number + 1, upto if more else number):
+            start += length
+            length += more
+            flat += (single, start, length, sequences)
+    return flat
