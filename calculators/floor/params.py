@@ -6,6 +6,7 @@ those do not know either is asked for.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -25,7 +26,10 @@ from calculators.tiering.devices import OTHER
 from calculators.tiering.widths import WIDTHS
 
 MOST_TOKENS = 100_000_000
+MOST_B = "1000000"
 HUNDRED = 100
+TYPED = "typed"
+TYPE: Mapping[str, Any] = {"group": "weights", "when": ("counts", (TYPED,))}
 HEADS = ("num_attention_heads", "n_head")
 VOCABULARY = ("vocab_size",)
 HIDDEN = ("hidden_size", "n_embd", "d_model")
@@ -45,22 +49,17 @@ class Params(ShapeParams):
         group="shape",
         when=("source", ("model",)),
     )
-    query_heads: int | None = fields.integer(None, minimum=1, maximum=100_000, group="shape")
     dtype: str = fields.choice("bfloat16", tuple(DTYPES), labelled=False, group="shape")
-    parameters_b: Fraction | None = fields.decimal(
-        "", minimum="0.000001", maximum="1000000", group="weights"
-    )
+    counts: str = fields.choice("known", ("known", TYPED), group="weights")
+    parameters_b: Fraction | None = fields.decimal("", minimum="0.000001", maximum=MOST_B, **TYPE)
     active_parameters_b: Fraction | None = fields.decimal(
-        "", minimum="0.000001", maximum="1000000", group="weights"
+        "", minimum="0.000001", maximum=MOST_B, **TYPE
     )
-    experts: int | None = fields.integer(None, minimum=1, maximum=1_000_000, group="weights")
-    experts_per_token: int | None = fields.integer(
-        None, minimum=1, maximum=1_000_000, group="weights"
-    )
-    embedding_b: Fraction | None = fields.decimal(
-        "", minimum="0", maximum="1000000", group="weights"
-    )
-    tied_embeddings: bool = fields.switch(group="weights")
+    experts: int | None = fields.integer(None, minimum=1, maximum=1_000_000, **TYPE)
+    experts_per_token: int | None = fields.integer(None, minimum=1, maximum=1_000_000, **TYPE)
+    embedding_b: Fraction | None = fields.decimal("", minimum="0", maximum=MOST_B, **TYPE)
+    tied_embeddings: bool = fields.switch(**TYPE)
+    query_heads: int | None = fields.integer(None, minimum=1, maximum=100_000, **TYPE)
     weight_dtype: str = fields.choice("bfloat16", tuple(DTYPES), labelled=False, group="weights")
     device: str = fields.choice("H100 SXM", (*CARDS, OTHER), labelled=False, group="devices")
     tflop_per_s: Fraction = fields.decimal(
@@ -233,6 +232,7 @@ def shared_values(params: Params, shape: Shape, model: Model) -> dict[str, str]:
         return {}
     weights = model.weights
     read = {
+        "counts": TYPED,
         "query_heads": str(model.query_heads),
         "embedding_b": decimal_text(weights.embedding),
         "tied_embeddings": "1" if weights.tied else "",

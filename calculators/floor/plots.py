@@ -7,7 +7,7 @@ from calculators.show.quantity import Quantity
 
 POINTS = 32
 MOST_DRAWN = 1_000_000
-BEYOND = 5, 4  # drawn up to five quarters of what fits, so that the end is seen
+BEYOND = 3, 2  # drawn half as far again as what fits, so that the end is seen
 
 
 def spots(most: int) -> list[int]:
@@ -69,5 +69,14 @@ def trade_off(steps: Steps, batch: int, fits: int | None) -> Plot:
         x=Axis(name="user_rate", unit="tokens_per_s"),
         y=Axis(name="all_rate", unit="tokens_per_s"),
         series=(Series(name=Message("series.batches"), points=points),),
+        x_marks=here(steps, batch) if batch <= most else (),
         alt={"batch": Quantity(most)},
     )
+
+
+def here(steps: Steps, batch: int) -> tuple[tuple[float, Message], ...]:
+    """The batch that is asked about."""
+    rate = steps.tokens_per_s(batch)
+    if rate is None:
+        return ()
+    return ((float(rate / batch), Message("mark.batch", {"batch": Quantity(batch)})),)

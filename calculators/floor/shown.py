@@ -38,7 +38,7 @@ def tokens_per_s(rate: Fraction | None) -> Quantity | None:
 
 def ratio(value: Fraction) -> Quantity:
     """FLOP for each byte."""
-    return Quantity(value, "flop_per_byte", min(2, digits_of(value)))
+    return Quantity(value, "flop_per_byte", 1)
 
 
 def percent(share: Fraction) -> Quantity:

@@ -5,7 +5,7 @@ estimate instead. What it leaves out stands in the modules that count, and in th
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from calculators.floor import plots, written
@@ -171,9 +171,14 @@ def row(steps: Steps, batch: int) -> tuple[Cell, ...]:
     shares = (step.weights_s, step.kv_s, step.compute_s)
     return (
         Quantity(batch),
-        ms(step.seconds),
+        bare(ms(step.seconds)),
         *(percent(share / step.seconds if step.seconds else Fraction(0)) for share in shares),
-        tokens_per_s(rate),
-        tokens_per_s(None if rate is None else rate / batch),
-        Message(f"bound.{step.bound}"),
+        bare(tokens_per_s(rate)),
+        bare(tokens_per_s(None if rate is None else rate / batch)),
+        Message(f"limit.{step.bound}"),
     )
+
+
+def bare(quantity: Quantity | None) -> Quantity | None:
+    """A figure whose unit stands at the head of its column."""
+    return None if quantity is None else replace(quantity, unit="")

@@ -78,7 +78,8 @@ def lines(found: Passage) -> Iterator[Step]:
 
 def sized(name: str, expression: str, value: Fraction) -> Step:
     """One line about bytes, their exact number in it."""
-    return line(name, f"{expression} = {number(value)} bytes", bytes_of(value))
+    whole = f"{expression} = {number(value)} bytes" if value else expression
+    return line(name, whole, bytes_of(value))
 
 
 def line(name: str, expression: str, quantity: Quantity) -> Step:
