@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
-from operator import sub
+from itertools import accumulate, chain
+from operator import mul, sub
 from typing import Literal, overload
 
 from calculators.serving.request import Time
@@ -43,10 +43,10 @@ class Distribution:
     @property
     def total(self) -> Time:
         """The sum of all values."""
-        counts = map(sub, self.cumulative, (0, *self.cumulative))
-        pairs = zip(self.values, counts, strict=False)
-        if all(type(value) is int for value in self.values):
-            return sum(value * count for value, count in pairs)
+        counts = list(map(sub, self.cumulative, chain((0,), self.cumulative)))
+        if set(map(type, self.values)) <= {int}:
+            return sum(map(mul, self.values, counts), start=0)
+        pairs = zip(self.values, counts, strict=True)
         return sum_of_ratios((v.numerator * count, v.denominator) for v, count in pairs)
 
     @property

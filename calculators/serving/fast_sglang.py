@@ -60,6 +60,9 @@ class Core:
         self.settings = settings
         self.cost = cost
         self.requests = requests
+        self.prompt = [request.prompt for request in requests]
+        self.output = [request.output for request in requests]
+        self.arrivals = [request.arrival for request in requests]
         self.trace = Trace(
             requests=list(requests),
             status=bytearray(count),
@@ -88,28 +91,31 @@ class Core:
 
     def loop(self) -> None:
         """Prefill if a batch can be formed, else decode, else wait for the next arrival."""
+        arrivals, waiting, limited = self.arrivals, self.waiting, self.limited
+        count, note_use = len(arrivals), self.trace.uses.extend
         while True:
-            if self.limited:
-                self.trace.uses += (self.now, self.free)
-            self.arrive()
-            if self.limited and not self.decoding and self.partial is None:
+            if limited:
+                note_use((self.now, self.free))
+            if self.following < count and arrivals[self.following] <= self.now:
+                self.arrive()
+            if limited and not self.decoding and self.partial is None:
                 self.set_ratio(self.settings.new_token_ratio)
-            joiners, prefill, extra = self.form_batch()
+            prefill = extra = 0
+            if waiting or self.partial is not None:
+                joiners, prefill, extra = self.form_batch()
             if prefill or extra:
                 self.prefill(joiners, prefill, extra)
             elif self.decoding:
                 self.decode()
-            elif self.following < len(self.requests):
-                self.now = self.requests[self.following].arrival
+            elif self.following < count:
+                self.now = arrivals[self.following]
             else:
                 return
 
     def arrive(self) -> None:
         """Arrivals up to now join the queue, or can never be served."""
-        while self.following < len(self.requests):
+        while self.following < len(self.arrivals) and self.arrivals[self.following] <= self.now:
             request = self.requests[self.following]
-            if request.arrival > self.now:
-                return
             reason = self.settings.reject_reason(request, len(self.waiting))
             if reason is None:
                 self.waiting.append(self.following)
@@ -143,9 +149,9 @@ class Core:
         batch = bool(prefill)
         while self.waiting and (room is None or room > 0):
             index = self.waiting[0]
-            need = self.whole(index)
+            need = self.prompt[index] + self.trace.shown[index]
             running = len(self.decoding) + len(joiners)
-            if self.no_seat(running) or (batch and need >= left) or not self.fits(index, running):
+            if (batch and need >= left) or self.no_seat(running) or not self.fits(index, running):
                 break
             take = need if room is None else min(need, room)
             self.admit(index)
@@ -167,7 +173,7 @@ class Core:
 
     def whole(self, index: int) -> int:
         """Tokens to compute from the start."""
-        return self.requests[index].prompt + self.trace.shown[index]
+        return self.prompt[index] + self.trace.shown[index]
 
     def priced(self, index: int, need: int, take: int) -> tuple[int, int]:
         """Tokens that cost as prefill, and whether the step costs as a decode."""
@@ -177,8 +183,8 @@ class Core:
         """Whether prompt and output fit beside what the running requests may still need."""
         if not self.limited or not running:
             return True
-        whole = self.whole(index)
-        more = self.requests[index].output - self.trace.shown[index]
+        shown = self.trace.shown[index]
+        whole, more = self.prompt[index] + shown, self.output[index] - shown
         if -(-whole // self.size) + self.settings.watermark_blocks > self.free:
             return False
         return (self.free * self.size - whole - more) * self.unit > self.ratio * self.future
@@ -192,7 +198,7 @@ class Core:
         else:
             trace.moves += (self.now, -1)
         trace.status[index] = PREFILLING
-        self.future += self.requests[index].output - trace.shown[index]
+        self.future += self.output[index] - trace.shown[index]
         if self.limited:
             self.free -= -(-self.whole(index) // self.size)
 
@@ -206,7 +212,7 @@ class Core:
 
     def join(self, index: int) -> None:
         """A prefill is done: a token appears."""
-        trace, request = self.trace, self.requests[index]
+        trace = self.trace
         trace.shown[index] += 1
         trace.joined[index] = self.number
         self.future -= 1
@@ -214,7 +220,7 @@ class Core:
             trace.first_token[index] = self.now
         else:
             trace.resumed[index] = self.now
-        left = request.output - trace.shown[index]
+        left = self.output[index] - trace.shown[index]
         self.decoding.add(index)
         if self.limited:
             self.residues[self.residue(index)] += 1
@@ -242,28 +248,35 @@ class Core:
         """The last token was shown."""
         self.leave(index)
         self.trace.status[index] = FINISHED
-        self.trace.shown[index] = self.requests[index].output
+        self.trace.shown[index] = self.output[index]
         self.trace.end[index] = self.now
 
     def decode(self) -> None:
         """One or many equal decode iterations, and the requests that end with them."""
-        retracted = self.limited and self.retract()
+        trace = self.trace
+        short = self.limited and self.residues[(self.number + 1) % self.size] > self.free
+        if short:
+            self.retract()
         decoding = len(self.decoding)
         length = self.cost.duration(0, decoding, 0)
-        count = 1 if retracted else self.equal_iterations(length)
-        if not retracted:
-            self.ratio = max(self.ratio - count * self.decay, self.lowest)
-        self.trace.clock.stretches += (self.number, self.now, length, decoding)
+        count = 1 if short else self.equal_iterations(length)
+        trace.clock.stretches.extend((self.number, self.now, length, decoding))
         if self.limited:
-            self.free -= self.blocks(count)
+            self.pass_memory(count, decoding, decays=not short)
         self.now += count * length
-        self.number += count
-        self.future -= decoding * count
-        while self.ends and self.ends[0] >> SHIFT <= self.number:
+        self.number = number = self.number + count
+        while self.ends and self.ends[0] >> SHIFT <= number:
             index = heapq.heappop(self.ends) & MASK
-            due = self.trace.joined[index] + self.requests[index].output - self.trace.shown[index]
-            if self.trace.status[index] == DECODING and due == self.number:
+            due = trace.joined[index] + self.output[index] - trace.shown[index]
+            if trace.status[index] == DECODING and due == number:
                 self.finish(index)
+
+    def pass_memory(self, count: int, decoding: int, *, decays: bool) -> None:
+        """What iterations take of the memory, and of the reserve for output to come."""
+        self.free -= self.blocks(count)
+        self.future -= decoding * count
+        if decays:
+            self.ratio = max(self.ratio - count * self.decay, self.lowest)
 
     def equal_iterations(self, length: Any) -> int:
         """How many iterations pass before something else can happen."""
@@ -273,9 +286,10 @@ class Core:
         if self.waiting:
             full = self.no_seat(len(self.decoding) + (self.partial is not None))
             return count if full and not self.limited else 1
-        if self.following < len(self.requests):
-            gap = self.requests[self.following].arrival - self.now
-            count = min(count, int(-(-gap // length)))
+        if self.following < len(self.arrivals):
+            gap = self.arrivals[self.following] - self.now
+            if gap < count * length:
+                count = int(-(-gap // length))
         while self.limited and count > 1 and self.blocks(count) > self.free:
             count //= 2  # a shorter stretch that fits; the next one goes on from there
         return count
@@ -291,18 +305,15 @@ class Core:
         blocks = cycles * len(self.decoding) + sum(residues[first:last])
         return blocks + sum(residues[: last - size]) if last > size else blocks
 
-    def retract(self) -> bool:
-        """Preempt until the next iteration fits; sets the ratio anew if anything was preempted."""
-        if self.blocks(1) <= self.free:
-            return False
+    def retract(self) -> None:
+        """Preempt until the next iteration fits, and set the ratio anew."""
         victims = sorted(self.decoding, key=self.keeping_order)
         while len(self.decoding) > 1 and self.blocks(1) > self.free:
             self.preempt(victims.pop())
         made = sum(map(self.shown_now, self.decoding))
         made += RETRACT_DECODE_STEPS * len(self.decoding)
-        outputs = sum(self.requests[index].output for index in self.decoding)
+        outputs = sum(self.output[index] for index in self.decoding)
         self.set_ratio(min(Fraction(1), Fraction(made, outputs)))
-        return True
 
     def set_ratio(self, ratio: Fraction) -> None:
         """Keep the ratio, its decay and its minimum as whole numbers of one common unit."""
@@ -319,13 +330,13 @@ class Core:
 
     def keeping_order(self, index: int) -> tuple[int, int, int]:
         """Most tokens shown first, then the shortest prompt, then the earliest."""
-        return (-self.shown_now(index), self.requests[index].prompt, index)
+        return (-self.shown_now(index), self.prompt[index], index)
 
     def preempt(self, index: int) -> None:
         """To the end of the queue, without blocks and computed tokens."""
         trace = self.trace
         shown = self.shown_now(index)
-        self.future -= self.requests[index].output - shown
+        self.future -= self.output[index] - shown
         trace.recomputed[index] += self.leave(index)
         shown_at = trace.resumed.get(index, trace.first_token[index])
         before = self.stayed.get(index, 0)

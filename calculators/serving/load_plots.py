@@ -1,7 +1,9 @@
 """Plots of runs under load: distributions, queue and memory over time, load and chunk sweeps."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import chain, pairwise
 
 from calculators.serving.columns import Steps
 from calculators.serving.distribution import Distribution
@@ -67,14 +69,18 @@ def windows(steps: Steps, first: Time, last: Time) -> tuple[tuple[float, float],
     """(start in s, largest count) of equal windows, up to the one with the last change."""
     if last == first:
         return tuple((0.0, float(count)) for _, count in steps[-1:])
+    cuts = [
+        bisect_left(steps, number * (last - first), key=lambda step: (step[0] - first) * WINDOWS)
+        for number in range(1, WINDOWS)
+    ]
     largest: list[int] = []
     held = 0
-    for instant, count in steps:
-        place = min(int((instant - first) * WINDOWS // (last - first)), WINDOWS - 1)
-        while len(largest) <= place:
-            largest.append(held)
-        largest[place] = max(largest[place], count)
-        held = count
+    for begin, end in pairwise([0, *cuts, len(steps)]):
+        if begin == len(steps):
+            break
+        largest.append(max(chain((held,), (count for _, count in steps[begin:end]))))
+        if end:
+            held = steps[end - 1][1]
     width = float(last - first) / WINDOWS / 1_000_000
     return tuple((round(i * width, 3), float(v)) for i, v in enumerate(largest))
 

@@ -7,9 +7,10 @@ equal iterations: token times, gaps and their distribution follow from it withou
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import batched
+from itertools import accumulate, batched, compress, repeat
+from operator import attrgetter, eq, sub
 from typing import Any
 
 from calculators.serving.records import Outcome, Status
@@ -26,6 +27,7 @@ CODES: dict[int, Status] = {
     6: "not_arrived",
 }
 FINISHED, TIMEOUT, REJECTED, NOT_ARRIVED = 3, 4, 5, 6
+NEVER_QUEUED = (REJECTED, NOT_ARRIVED)
 
 
 @dataclass(slots=True)
@@ -143,36 +145,45 @@ class Trace:
         found = map(self.outcome, range(len(self.requests)))
         return tuple(sorted(found, key=lambda o: (o.request.arrival, o.request.id)))
 
-    def used_steps(self) -> tuple[tuple[Time, int], ...]:
+    def used_steps(self) -> list[tuple[Time, int]]:
         """(instant, blocks in use) between the iterations that were looked at."""
-        total = max(self.uses[1::2], default=0)  # all are free before the first iteration
-        return tuple((now, total - free) for now, free in batched(self.uses, 2, strict=True))
+        free = self.uses[1::2]
+        total = max(free, default=0)  # all are free before the first iteration
+        return list(zip(self.uses[0::2], map(sub, repeat(total), free), strict=False))
 
-    def waiting_steps(self) -> tuple[tuple[Time, int], ...]:
+    def waiting_steps(self) -> list[tuple[Time, int]]:
         """The length of the waiting queue at each change, after all that happens at one instant."""
-        changes: Counter[Time] = Counter()
+        changes = Counter(compress(self.arrivals(), self.queued()))
         for instant, change in batched(self.moves, 2, strict=True):
             changes[instant] += change
-        for index, request in enumerate(self.requests):
-            status = self.status[index]
-            if status == NOT_ARRIVED:
-                continue
-            if status == REJECTED and index not in self.preemptions:
-                changes[request.arrival] += 0
-                continue
-            changes[request.arrival] += 1
-            left = self.first_scheduled[index]
-            if left is None and status == TIMEOUT:
-                left = self.end[index]
-            if left is not None:
-                changes[left] -= 1
-        return tuple(steps(sorted(changes.items())))
+        for instant, count in Counter(self.leaves()).items():
+            changes[instant] -= count
+        for instant in compress(self.arrivals(), map(eq, self.status, repeat(REJECTED))):
+            changes[instant] += 0
+        return running_totals(changes)
+
+    def arrivals(self) -> Iterator[Time]:
+        """When each request arrives."""
+        return map(attrgetter("arrival"), self.requests)
+
+    def queued(self) -> list[bool]:
+        """Which requests joined the queue at all."""
+        return [
+            status not in NEVER_QUEUED or (status == REJECTED and index in self.preemptions)
+            for index, status in enumerate(self.status)
+        ]
+
+    def leaves(self) -> Iterator[Time]:
+        """When requests leave the queue for the first time."""
+        for status, scheduled, end in zip(self.status, self.first_scheduled, self.end, strict=True):
+            if scheduled is not None:
+                yield scheduled
+            elif status == TIMEOUT and end is not None:
+                yield end
 
 
-def steps(changes: Sequence[tuple[Time, int]]) -> Iterator[tuple[Time, int]]:
-    """Running totals, the first one and then those that differ from the one before."""
-    total = 0
-    for index, (instant, change) in enumerate(changes):
-        total += change
-        if change or index == 0:
-            yield instant, total
+def running_totals(changes: Mapping[Time, int]) -> list[tuple[Time, int]]:
+    """By instant, the first one and then those that differ from the one before."""
+    instants = sorted(changes)
+    steps = list(map(changes.__getitem__, instants))
+    return list(compress(zip(instants, accumulate(steps), strict=True), [True, *steps[1:]]))
