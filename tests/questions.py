@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from calculators.kv.dtypes import DTYPES
 from calculators.registry import MODULES
 from tests import questions_archive, questions_kv
+from tests.floor import floor_questions
 from tests.prefix import prefix_questions
 from tests.serving import serving_questions
 from tests.tiering import tiering_questions
@@ -264,6 +265,7 @@ OF_LABS = [
     *prefix_questions.PAIRS,
     *serving_questions.QUESTIONS,
     *tiering_questions.QUESTIONS,
+    *floor_questions.QUESTIONS,
 ]
 STRAYS = [Question("no such calculator"), Question("<b>\x00" * 100), Question("")]
 

@@ -8,6 +8,7 @@ at no more than the selected tokens. Left out: the indexer's own arithmetic, the
 recurrent layers beyond their parameters, layers that read another layer's cache.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -34,6 +35,8 @@ SELECTED_TOKENS = 2048
 # narrowest of the latent models of the list, so that the bound holds for the others.
 EXPANDED_WIDTH = 128 + 64 + 128
 ONCE = Lengths((Run(1, 1),))
+
+type Caches = dict[Cache, int]  # how many layers have it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +65,20 @@ class Kind:
         return self.layers * self.pairs * self.width
 
 
-def decode_kinds(stack: Stack, kv: Dtype, own: Dtype, context: int) -> tuple[Kind, ...]:
+def caches_on_rank(stack: Stack, cards: int) -> Caches:
+    """What one of so many tensor-parallel cards keeps, by kind and number of layers."""
+    return summed((cache.on_rank(cards), count) for cache, count in stack.counts.items())
+
+
+def summed(counted: Iterable[tuple[Cache, int]]) -> Caches:
+    """Equal caches together."""
+    found: Caches = {}
+    for cache, count in counted:
+        found[cache] = found.get(cache, 0) + count
+    return found
+
+
+def decode_kinds(caches: Caches, kv: Dtype, own: Dtype, context: int) -> tuple[Kind, ...]:
     """One decode step of a sequence whose newest token is its ``context``-th."""
     return tuple(
         Kind(
@@ -73,12 +89,12 @@ def decode_kinds(stack: Stack, kv: Dtype, own: Dtype, context: int) -> tuple[Kin
             pairs=seen(cache, context),
             width=pair_width(cache),
         )
-        for cache, layers in selecting(stack).counts.items()
+        for cache, layers in selecting(caches).items()
         if cache.rows or isinstance(cache, State)
     )
 
 
-def prefill_kinds(stack: Stack, kv: Dtype, own: Dtype, start: int, end: int) -> tuple[Kind, ...]:
+def prefill_kinds(caches: Caches, kv: Dtype, own: Dtype, start: int, end: int) -> tuple[Kind, ...]:
     """A prompt's tokens after the first ``start``, which are cached, up to ``end``."""
     return tuple(
         Kind(
@@ -89,16 +105,16 @@ def prefill_kinds(stack: Stack, kv: Dtype, own: Dtype, start: int, end: int) -> 
             pairs=all_pairs(cache, start, end),
             width=prefill_width(cache),
         )
-        for cache, layers in selecting(stack).counts.items()
+        for cache, layers in selecting(caches).items()
         if cache.rows or isinstance(cache, State)
     )
 
 
-def selecting(stack: Stack) -> Stack:
+def selecting(caches: Caches) -> Caches:
     """Layers of a model with an indexer as they look at the selected tokens only."""
-    if not any(isinstance(cache, IndexKeys) for cache in stack.counts):
-        return stack
-    return Stack(tuple(tuple(map(selected, layer)) for layer in stack.layers))
+    if not any(isinstance(cache, IndexKeys) for cache in caches):
+        return caches
+    return summed((selected(cache), count) for cache, count in caches.items())
 
 
 def selected(cache: Cache) -> Cache:
@@ -142,6 +158,17 @@ def row_bytes(cache: Cache, kv: Dtype, own: Dtype) -> Fraction:
     if isinstance(cache, State):
         return sum((Fraction(term.bytes) for term in terms(cache, 1, kv, own, ONCE)), Fraction(0))
     return Fraction(sum(count * kv.row_bits(width) for count, width in cache.rows), 8)
+
+
+def kept_bytes(caches: Caches, kv: Dtype, own: Dtype, tokens: int) -> Fraction:
+    """Bytes that a sequence of so many tokens keeps."""
+    one = Lengths((Run(tokens, 1),))
+    found = (
+        Fraction(term.bytes)
+        for cache, layers in caches.items()
+        for term in terms(cache, layers, kv, own, one)
+    )
+    return sum(found, Fraction(0))
 
 
 def own_type(own: Dtype | None) -> Dtype:

@@ -9,10 +9,10 @@ from fractions import Fraction
 from calculators.floor.passes import Steps
 
 
-def critical_batch(steps: Steps) -> int | None:
+def critical_batch(steps: Steps) -> int:
     """From here on the matrices take longer to multiply with than to read; cache left aside.
 
-    Dense: peak × bytes of a parameter / (2 × bandwidth). None where nothing is multiplied.
+    Dense: peak × bytes of a parameter / (2 × bandwidth).
     """
     return least(steps, steps.step(1).linear_s)
 
@@ -20,13 +20,12 @@ def critical_batch(steps: Steps) -> int | None:
 def compute_bound_batch(steps: Steps) -> int | None:
     """From here on a step is compute-bound; None where reading the cache alone takes longer."""
     one = steps.step(1)
-    return least(steps, one.compute_s - one.kv_s)
+    gain_s = one.compute_s - one.kv_s
+    return least(steps, gain_s) if gain_s > 0 else None
 
 
-def least(steps: Steps, gain_s: Fraction) -> int | None:
+def least(steps: Steps, gain_s: Fraction) -> int:
     """The least N with N × gain ≥ the time to read the weights for N tokens."""
-    if gain_s <= 0:
-        return None
     weights, machine = steps.model.weights, steps.model.machine
     per_byte = 1 / (machine.bytes_per_s * machine.cards)
 

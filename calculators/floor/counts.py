@@ -9,6 +9,9 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from calculators.floor.vocabularies import VOCABULARIES, Vocabulary
+from calculators.tiering.widths import WIDTHS
+
 BILLION = 10**9
 # ``235B-A22B``: all and active; ``17B-128E`` names the active ones first and so is no total.
 SIZE = r"(\d+(?:\.\d+)?)[bB]"
@@ -37,6 +40,11 @@ DEEPSEEK_V3 = Count(
     parameters=671_026_419_200, active=37_552_297_472,
     experts=256, per_token=8, embedding=129_280 * 7168,
 )  # fmt: skip
+QWEN3_32B = Count(parameters=32_762_123_264, embedding=151_936 * 5120)
+QWEN3_235B = Count(
+    parameters=235_093_634_560, active=22_190_763_520,
+    experts=128, per_token=8, embedding=151_936 * 4096,
+)  # fmt: skip
 COUNTS: dict[str, Count] = {
     "meta-llama/Meta-Llama-3.1-8B": LLAMA_8B,
     "meta-llama/Llama-3.1-8B-Instruct": LLAMA_8B,
@@ -47,15 +55,15 @@ COUNTS: dict[str, Count] = {
     ),
     "Qwen/Qwen3-0.6B": Count(parameters=596_049_920, embedding=151_936 * 1024, tied=True),
     "Qwen/Qwen3-8B": Count(parameters=8_190_735_360, embedding=151_936 * 4096),
-    "Qwen/Qwen3-32B": Count(parameters=32_762_123_264, embedding=151_936 * 5120),
+    "Qwen/Qwen3-32B": QWEN3_32B,
+    "Qwen/Qwen3-32B-FP8-Static-PerTensor": QWEN3_32B,
     "Qwen/Qwen3-30B-A3B": Count(
         parameters=30_532_122_624, active=3_353_032_704,
         experts=128, per_token=8, embedding=151_936 * 2048,
     ),
-    "Qwen/Qwen3-235B-A22B": Count(
-        parameters=235_093_634_560, active=22_190_763_520,
-        experts=128, per_token=8, embedding=151_936 * 4096,
-    ),
+    "Qwen/Qwen3-235B-A22B": QWEN3_235B,
+    "Qwen/Qwen3-235B-A22B-FP8": QWEN3_235B,
+    "nvidia/Qwen3-235B-A22B-NVFP4": QWEN3_235B,
     "mistralai/Mixtral-8x7B-v0.1": Count(
         parameters=46_702_792_704, active=12_879_925_248,
         experts=8, per_token=2, embedding=32_000 * 4096,
@@ -77,10 +85,26 @@ COUNTS: dict[str, Count] = {
 }  # fmt: skip
 
 
+def known(model: str) -> Count | None:
+    """The exact count of a model, else what its name states; None where neither is there."""
+    return COUNTS.get(model) or named(model)
+
+
 def named(model: str) -> Count | None:
-    """What a model's name states: ``Qwen3.5-397B-A17B`` is 397·10⁹, of them 17·10⁹ active."""
+    """What a model's name states: ``Qwen3.5-397B-A17B`` is 397·10⁹, of them 17·10⁹ active.
+
+    Where it is not known whether input and output share a table, they do not: the bound is then
+    too low, never too high.
+    """
     found = NAMED.search(model)
     if found is None:
         return None
-    every, active = (None if n is None else int(Fraction(n) * BILLION) for n in found.groups())
-    return None if every is None else Count(parameters=every, active=active)
+    words, (hidden, _) = VOCABULARIES.get(model, Vocabulary(0)), WIDTHS.get(model, (0, 0))
+    every, active = found.groups()
+    return Count(
+        parameters=int(Fraction(every) * BILLION),
+        active=None if active is None else int(Fraction(active) * BILLION),
+        experts=words.experts,
+        per_token=words.per_token,
+        embedding=words.words * hidden,
+    )

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from calculators.floor.cards import CARDS, COMPUTE_DTYPES, GIGA, TERA
-from calculators.floor.counts import BILLION, COUNTS, Count, named
+from calculators.floor.counts import BILLION, Count, known
 from calculators.floor.passes import Machine, Model
 from calculators.floor.weights import Experts, Weights
 from calculators.form import fields
@@ -71,9 +71,7 @@ class Params(ShapeParams):
     gpu_memory_mib: int = fields.integer(
         81_559, minimum=1, maximum=100_000_000, group="devices", when=("device", (OTHER,))
     )
-    compute_dtype: str = fields.choice(
-        "bfloat16", COMPUTE_DTYPES, group="devices", when=("device", tuple(CARDS))
-    )
+    compute_dtype: str = fields.choice("bfloat16", COMPUTE_DTYPES, group="devices")
     device_count: int = fields.integer(1, minimum=1, maximum=4096, group="devices")
     compute_efficiency_percent: Fraction = fields.decimal(
         "100", minimum="0.1", maximum="100", group="devices"
@@ -145,25 +143,24 @@ def count_of(params: Params, stated: dict[str, Any]) -> Count:
 
     ParameterError ``no_parameters`` where nothing says it.
     """
-    known = COUNTS.get(params.model) or named(params.model) if params.source == "model" else None
+    listed = known(params.model) if params.source == "model" else None
     if params.parameters_b is not None:
-        every = int(params.parameters_b * BILLION)
-        known = Count(parameters=every)
-    if known is None:
+        listed = Count(parameters=int(params.parameters_b * BILLION))
+    if listed is None:
         raise ParameterError("parameters_b", "no_parameters")
-    embedding, tied = embedding_of(params, stated, known)
+    embedding, tied = embedding_of(params, stated, listed)
     active = params.active_parameters_b
     return Count(
-        parameters=known.parameters,
-        active=known.active if active is None else int(active * BILLION),
-        experts=params.experts or known.experts or whole(stated, EXPERTS),
-        per_token=params.experts_per_token or known.per_token or whole(stated, PER_TOKEN),
+        parameters=listed.parameters,
+        active=listed.active if active is None else int(active * BILLION),
+        experts=params.experts or listed.experts or whole(stated, EXPERTS),
+        per_token=params.experts_per_token or listed.per_token or whole(stated, PER_TOKEN),
         embedding=embedding,
         tied=tied,
     )
 
 
-def embedding_of(params: Params, stated: dict[str, Any], known: Count) -> tuple[int, bool]:
+def embedding_of(params: Params, stated: dict[str, Any], listed: Count) -> tuple[int, bool]:
     """Vocabulary × hidden size, and whether one table serves both ends; 0 where nothing says."""
     if params.embedding_b is not None:
         return int(params.embedding_b * BILLION), params.tied_embeddings
@@ -172,7 +169,7 @@ def embedding_of(params: Params, stated: dict[str, Any], known: Count) -> tuple[
         words and hidden
     ):  # untied where it does not say, so that too little is counted, not too much
         return words * hidden, stated.get("tie_word_embeddings") is True
-    return known.embedding, known.tied
+    return listed.embedding, listed.tied
 
 
 def weights_of(params: Params, stated: dict[str, Any]) -> Weights:
@@ -182,7 +179,7 @@ def weights_of(params: Params, stated: dict[str, Any]) -> Weights:
         raise ParameterError("active_parameters_b", "active_needed", experts=count.experts)
     active = count.parameters if count.active is None else count.active
     experts = None
-    if active != count.parameters:
+    if active < count.parameters:
         if count.experts is None or count.per_token is None:
             missing = "experts" if count.experts is None else "experts_per_token"
             raise ParameterError(missing, "experts_needed")

@@ -10,12 +10,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from calculators.floor.attending import Kind, decode_kinds, own_type, prefill_kinds
+from calculators.floor.attending import (
+    Caches,
+    Kind,
+    caches_on_rank,
+    decode_kinds,
+    kept_bytes,
+    own_type,
+    prefill_kinds,
+)
 from calculators.floor.weights import MULTIPLY_ADD, Weights
-from calculators.form.lengths import Lengths, Run
 from calculators.kv.dtypes import Dtype
 from calculators.kv.layers import Stack
-from calculators.kv.payload import payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,10 +84,9 @@ class Pass:
         return "compute" if self.compute_s > self.memory_s else "memory"
 
     @property
-    def intensity(self) -> Fraction | None:
-        """FLOP for each byte read; None where nothing is read."""
-        read = self.weight_bytes + self.kv_bytes
-        return (self.linear_flop + self.attention_flop) / read if read else None
+    def intensity(self) -> Fraction:
+        """FLOP for each byte read; some weights always are."""
+        return (self.linear_flop + self.attention_flop) / (self.weight_bytes + self.kv_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,17 +101,17 @@ class Model:
     own: Dtype | None = None
 
     @cached_property
-    def rank(self) -> Stack:
+    def caches(self) -> Caches:
         """The layers as one card keeps them."""
-        return self.stack.on_rank(self.machine.cards)
+        return caches_on_rank(self.stack, self.machine.cards)
 
     def decode_kinds(self, context: int) -> tuple[Kind, ...]:
         """What one sequence of a step costs one card, by kind of layer."""
-        return decode_kinds(self.rank, self.kv, own_type(self.own), context)
+        return decode_kinds(self.caches, self.kv, own_type(self.own), context)
 
     def prefill_kinds(self, start: int, end: int) -> tuple[Kind, ...]:
         """What a prompt costs one card, by kind of layer."""
-        return prefill_kinds(self.rank, self.kv, own_type(self.own), start, end)
+        return prefill_kinds(self.caches, self.kv, own_type(self.own), start, end)
 
     def steps(self, context: int) -> "Steps":
         """Decode steps of sequences of one length."""
@@ -137,8 +142,7 @@ class Model:
 
     def kept_bytes(self, tokens: int) -> Fraction:
         """Bytes of cache that a sequence of so many tokens keeps on one card."""
-        one = Lengths((Run(tokens, 1),))
-        return Fraction(payload(self.rank, self.kv, one, model=self.own).bytes)
+        return kept_bytes(self.caches, self.kv, own_type(self.own), tokens)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,7 +165,6 @@ class Steps:
             attention_flop=batch * self.attention_flop,
         )
 
-    def tokens_per_s(self, batch: int) -> Fraction | None:
-        """The most tokens a second that a batch can get; None where a step takes no time."""
-        seconds = self.step(batch).seconds
-        return batch / seconds if seconds else None
+    def tokens_per_s(self, batch: int) -> Fraction:
+        """The most tokens a second that a batch can get."""
+        return batch / self.step(batch).seconds

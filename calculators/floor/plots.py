@@ -61,7 +61,7 @@ def trade_off(steps: Steps, batch: int, fits: int | None) -> Plot:
     """Tokens a second of all against those of one user, batch by batch."""
     most = min(MOST_DRAWN, fits or batch)
     sizes = sorted({*spots(most), *(1 << power for power in range(most.bit_length()))})
-    rates = [(n, rate) for n in sizes if (rate := steps.tokens_per_s(n)) is not None]
+    rates = [(n, steps.tokens_per_s(n)) for n in sizes]
     points = tuple((float(rate / n), float(rate)) for n, rate in rates)
     return Plot(
         id="trade_off",
@@ -77,6 +77,4 @@ def trade_off(steps: Steps, batch: int, fits: int | None) -> Plot:
 def here(steps: Steps, batch: int) -> tuple[tuple[float, Message], ...]:
     """The batch that is asked about."""
     rate = steps.tokens_per_s(batch)
-    if rate is None:
-        return ()
     return ((float(rate / batch), Message("mark.batch", {"batch": Quantity(batch)})),)

@@ -12,6 +12,7 @@ from calculators.kv.layers import IndexKeys, LatentAttention, SharedCache, State
 from calculators.kv.shape import Shape, shape_remarks
 from calculators.show.blocks import Message
 from calculators.show.quantity import Quantity
+from calculators.tiering.devices import OTHER
 
 WIDE_BITS = 16
 BOUND_PERCENT = 100
@@ -65,7 +66,8 @@ def about_weights(params: Params, steps: Steps) -> Iterator[Message]:
         yield Message("note.named", {"parameters": Quantity(weights.parameters)})
     if not weights.embedding:
         yield Message("note.no_embedding")
-    if weights.dtype.bits < WIDE_BITS and params.compute_dtype == "bfloat16":
+    narrow = weights.dtype.bits < WIDE_BITS
+    if narrow and params.compute_dtype == "bfloat16" and params.device != OTHER:
         yield Message("note.weight_only", {"dtype": weights.dtype.name})
     if params.device_count > 1:
         yield Message("note.parallel", {"cards": Quantity(params.device_count)})

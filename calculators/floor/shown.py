@@ -28,10 +28,8 @@ def ms(seconds: Fraction) -> Quantity:
     return Quantity(Fraction(floor(value * 10**digits), 10**digits), "ms", digits)
 
 
-def tokens_per_s(rate: Fraction | None) -> Quantity | None:
+def tokens_per_s(rate: Fraction) -> Quantity:
     """A highest rate, never less than it is."""
-    if rate is None:
-        return None
     digits = digits_of(rate)
     return Quantity(Fraction(ceil(rate * 10**digits), 10**digits), "tokens_per_s", digits)
 

@@ -9,6 +9,7 @@ prediction, and scales of quantisation beyond those of the type.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from calculators.form.errors import ParameterError
 from calculators.kv.dtypes import Dtype
@@ -34,7 +35,7 @@ class Experts:
         return 1 - power_above(1 - self.share, tokens)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Weights:
     """Numbers of parameters. ``active`` are those that one token uses, shared ones included.
 
@@ -50,7 +51,7 @@ class Weights:
     tied: bool = False
 
     def check(self) -> None:
-        """Refuse numbers that contradict one another."""
+        """Refuse numbers that contradict one another: then a pass reads something."""
         limits = {"active_parameters_b": (self.active, self.parameters)}
         if self.experts is not None:
             limits["experts_per_token"] = (self.experts.per_token, self.experts.total)
@@ -61,7 +62,7 @@ class Weights:
         if self.always < 0:
             raise ParameterError("active_parameters_b", "experts_do_not_fit")
 
-    @property
+    @cached_property
     def routed(self) -> Fraction:
         """Parameters of all routed experts: what is not active is the share (1 − k/E) of them."""
         if self.experts is None or self.experts.share == 1:
@@ -73,7 +74,7 @@ class Weights:
         """Parameters of which a token needs a row only."""
         return 0 if self.tied else self.embedding
 
-    @property
+    @cached_property
     def always(self) -> Fraction:
         """Parameters that every pass reads."""
         return self.parameters - self.looked_up - self.routed
@@ -83,7 +84,7 @@ class Weights:
         """Parameters that one token of a decode step is multiplied with."""
         return self.active - self.looked_up
 
-    @property
+    @cached_property
     def bytes_each(self) -> Fraction:
         """Bytes of a parameter, its share of a scale included."""
         scale = Fraction(self.dtype.scale_bits, self.dtype.block) if self.dtype.block else 0

@@ -4,7 +4,7 @@ A lower bound from a model's shape and a card's peaks. With efficiencies below 1
 estimate instead. What it leaves out stands in the modules that count, and in the answer's notes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -132,7 +132,7 @@ def parts(answer: Answer) -> Numbers:
         "weights_ms": ms(step.weights_s),
         "kv_ms": ms(step.kv_s),
         "compute_ms": ms(step.compute_s),
-        "intensity": None if step.intensity is None else ratio(step.intensity),
+        "intensity": ratio(step.intensity),
         "ridge": ratio(step.machine.ridge),
         "ttft_compute_ms": ms(first.compute_s),
         "ttft_memory_ms": ms(first.memory_s),
@@ -145,7 +145,7 @@ def sequences(count: int | None) -> Quantity | None:
     return None if count is None else Quantity(count, "sequences")
 
 
-def numbers(found: dict[str, Quantity | None], lead: str = "") -> Numbers:
+def numbers(found: Mapping[str, Quantity | None], lead: str = "") -> Numbers:
     """Figures by their ids; those that do not exist are left out."""
     return Numbers(
         items=tuple(
@@ -172,13 +172,13 @@ def row(steps: Steps, batch: int) -> tuple[Cell, ...]:
     return (
         Quantity(batch),
         bare(ms(step.seconds)),
-        *(percent(share / step.seconds if step.seconds else Fraction(0)) for share in shares),
+        *(percent(share / step.seconds) for share in shares),
         bare(tokens_per_s(rate)),
-        bare(tokens_per_s(None if rate is None else rate / batch)),
+        bare(tokens_per_s(rate / batch)),
         Message(f"limit.{step.bound}"),
     )
 
 
-def bare(quantity: Quantity | None) -> Quantity | None:
+def bare(quantity: Quantity) -> Quantity:
     """A figure whose unit stands at the head of its column."""
-    return None if quantity is None else replace(quantity, unit="")
+    return replace(quantity, unit="")
