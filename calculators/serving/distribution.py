@@ -45,7 +45,8 @@ class Distribution:
         """The sum of all values."""
         counts = list(map(sub, self.cumulative, chain((0,), self.cumulative)))
         if set(map(type, self.values)) <= {int}:
-            return sum(map(mul, self.values, counts), start=0)
+            total: int = sum(map(mul, self.values, counts))
+            return total
         pairs = zip(self.values, counts, strict=True)
         return sum_of_ratios((v.numerator * count, v.denominator) for v, count in pairs)
 

@@ -136,7 +136,7 @@ class Core:
         limit = (settings.token_budget if chunks else longest) or UNLIMITED
         due = UNLIMITED  # the first number of ``ends``
         joiners: list[int] = []  # requests whose prefill ends in this iteration
-        now: Any = times[0]
+        now: Any = times[0] if prompt else 0
         g = n = seats = context = following = 0
         free = self.free
         while horizon is None or now <= horizon:
@@ -291,9 +291,13 @@ class Core:
                         if not count:
                             break
                     if growing:
-                        blocks = residues[(g + 1) % size]
-                        if count > 1 or blocks > free:
-                            count, blocks = self.until_shortage(g, n, count, free)
+                        first = (g + 1) % size
+                        last = first + count % size
+                        blocks = count // size * n + sum(residues[first:last])
+                        if last > size:
+                            blocks += sum(residues[: last - size])
+                        if blocks > free:
+                            count, blocks = self.until_shortage(g, n, free)
                         free -= blocks
                     span = count * length
                     if reads:
@@ -453,23 +457,15 @@ class Core:
         self.free += self.partial_owned
         return self.partial_done
 
-    def until_shortage(self, number: int, decoding: int, count: int, free: int) -> tuple[int, int]:
-        """How many of ``count`` iterations pass before one lacks a block; the blocks they take.
+    def until_shortage(self, number: int, decoding: int, free: int) -> tuple[int, int]:
+        """How many iterations pass before one lacks a block; the blocks they take.
 
         In ``size`` iterations every request takes one block; the rest is counted by residue.
         """
         residues, size = self.residues, self.size
-        cycles, rest = divmod(count, size)
         first = (number + 1) % size
-        last = first + rest
-        blocks = cycles * decoding + sum(residues[first:last])
-        if last > size:
-            blocks += sum(residues[: last - size])
-        if blocks <= free:
-            return count, blocks
         cycles = free // decoding
-        blocks = cycles * decoding
-        count = cycles * size
+        blocks, count = cycles * decoding, cycles * size
         while blocks + residues[first] <= free:
             blocks += residues[first]
             count += 1

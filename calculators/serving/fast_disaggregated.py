@@ -14,6 +14,8 @@ from calculators.serving.disaggregated import Split
 from calculators.serving.request import Request, Time, in_order
 from calculators.serving.trace import FINISHED, Trace
 
+NEVER = float("inf")
+
 
 def covers(requests: Iterable[Request], split: Split, cost: Cost) -> bool:
     """Whether `run` can take these."""
@@ -53,20 +55,25 @@ def run(requests: Iterable[Request], split: Split, cost: Cost) -> Columns:
 
 def prefill(requests: Sequence[Request], split: Split, cost: Cost) -> tuple[list[Time], list[Time]]:
     """One prefill worker, whole prompts in batches: when each request starts and ends there."""
+    arrivals = [request.arrival for request in requests]
+    prompts = [request.prompt for request in requests]
     starts: list[Time] = []
     ends: list[Time] = []
-    most = split.max_prefill_batch or len(requests)
+    count = len(requests)
+    most = split.max_prefill_batch or count
     now: Time = 0
-    while len(ends) < len(requests):
-        first = len(ends)
-        now = max(now, requests[first].arrival)
-        last = first
-        while last < min(first + most, len(requests)) and requests[last].arrival <= now:
+    first = 0
+    while first < count:
+        now = max(now, arrivals[first])
+        last = first + 1
+        full = min(first + most, count)
+        while last < full and arrivals[last] <= now:
             last += 1
-        end = now + cost.duration(sum(r.prompt for r in requests[first:last]), 0, 0)
+        end = now + cost.duration(sum(prompts[first:last]), 0, 0)
         starts += [now] * (last - first)
         ends += [end] * (last - first)
         now = end
+        first = last
     return starts, ends
 
 
@@ -99,34 +106,38 @@ def worker_trace(
 
 def decode(ready: Sequence[tuple[Time, int]], trace: Trace, split: Split, cost: Cost) -> None:
     """One decode worker: joins between iterations, first ready, first in."""
-    most = split.max_decode_seqs or len(ready)
+    arriving = [*ready, (NEVER, 0)]
+    most = split.max_decode_seqs or len(arriving)
     from_decode = 1 if split.first_shown_by == "decode" else 0
     trace.mixed = bool(from_decode)
+    outputs = [request.output for request in trace.requests]
+    record, push, pop = trace.clock.stretches.extend, heapq.heappush, heapq.heappop
     finishing: list[tuple[int, int]] = []
     now: Any = 0
-    number = place = 0
-    while place < len(ready) or finishing:
-        if not finishing:
-            now = max(now, ready[place][0])
+    number = place = running = 0
+    while place < len(ready) or running:
+        if not running:
+            now = max(now, arriving[place][0])
         before = place
-        while place < len(ready) and len(finishing) < most and ready[place][0] <= now:
-            index = ready[place][1]
+        while running < most and arriving[place][0] <= now:
+            index = arriving[place][1]
             trace.joined[index] = number + from_decode
-            steps = trace.requests[index].output - 1 + from_decode
-            heapq.heappush(finishing, (number + steps, index))
+            push(finishing, (number + outputs[index] - 1 + from_decode, index))
+            running += 1
             place += 1
-        length = cost.duration(0, len(finishing), 0)
+        length = cost.duration(0, running, 0)
         count = finishing[0][0] - number
-        if place < len(ready) and len(finishing) < most:
-            count = min(count, int(-((now - ready[place][0]) // length)))
+        if running < most and arriving[place][0] < now + count * length:
+            count = int(-((now - arriving[place][0]) // length))
         silent = from_decode * (place - before)  # their first token comes with this iteration
         if silent:
             count = 1
-        trace.clock.stretches += (number, now, length, len(finishing) - silent)
+        record((number, now, length, running - silent))
         now += count * length
         number += count
         while finishing and finishing[0][0] == number:
-            trace.end[heapq.heappop(finishing)[1]] = now
+            trace.end[pop(finishing)[1]] = now
+            running -= 1
     trace.seal(number)
     if from_decode:
         for _, index in ready:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
+from operator import add
 from typing import Any
 
 from calculators.serving.costs import Cost
@@ -26,7 +27,9 @@ from calculators.serving.trace import (
     Trace,
 )
 
-SHIFT = 24
+NEVER = float("inf")
+UNLIMITED = 1 << 60  # stands for "no limit" where a comparison of integers is quicker
+SHIFT = 24  # bits for the index of a request below its finishing number in the heap
 MASK = (1 << SHIFT) - 1
 
 
@@ -53,7 +56,7 @@ def run(requests: Iterable[Request], settings: Settings, cost: Cost) -> Trace:
 
 
 class Core:
-    """One run."""
+    """One run. The hot loop keeps its state in local variables and lends it to the rare events."""
 
     def __init__(self, requests: Sequence[Request], settings: Settings, cost: Cost) -> None:
         count = len(requests)
@@ -62,7 +65,6 @@ class Core:
         self.requests = requests
         self.prompt = [request.prompt for request in requests]
         self.output = [request.output for request in requests]
-        self.arrivals = [request.arrival for request in requests]
         self.trace = Trace(
             requests=list(requests),
             status=bytearray(count),
@@ -72,243 +74,217 @@ class Core:
             shown=[0] * count,
             joined=[0] * count,
         )
-        self.following = 0
         self.waiting: deque[int] = deque()
-        self.ends: list[int] = []
         self.decoding: set[int] = set()
-        self.partial: int | None = None
-        self.partial_done = 0
         self.size = settings.block_size
-        self.limited = settings.num_blocks is not None
         self.free = settings.num_blocks or 0
-        self.residues = [0] * self.size
+        self.residues = [0] * self.size  # decoding requests by the counter that needs a block
         self.stayed: dict[int, int] = {}  # tokens shown before the stay in the batch that runs
         self.future = 0  # output tokens that the running requests may still make
         self.unit = self.ratio = self.decay = self.lowest = 0
         self.set_ratio(settings.new_token_ratio)
         self.number = 0
-        self.now: Any = requests[0].arrival if requests else 0
+        self.now: Any = 0
 
-    def loop(self) -> None:
-        """Prefill if a batch can be formed, else decode, else wait for the next arrival."""
-        arrivals, waiting, limited = self.arrivals, self.waiting, self.limited
-        count, note_use = len(arrivals), self.trace.uses.extend
+    def loop(self) -> None:  # noqa: C901, PLR0912, PLR0915
+        """Prefill if a batch can be formed, else decode, else wait for the next arrival.
+
+        Long on purpose: a call for each event would double the time of a run. A resumed request
+        with one token left to compute costs as a decode.
+        """
+        settings, trace, cost, size = self.settings, self.trace, self.cost, self.size
+        prompt, output, shown, joined = self.prompt, self.output, trace.shown, trace.joined
+        status, first_token, end = trace.status, trace.first_token, trace.end
+        first_scheduled, waiting, decoding = trace.first_scheduled, self.waiting, self.decoding
+        record, note_use, residues = trace.clock.stretches.extend, trace.uses.extend, self.residues
+        push, pop = heapq.heappush, heapq.heappop
+        times: list[Any] = [*(request.arrival for request in self.requests), NEVER]
+        limited, watermark = settings.num_blocks is not None, settings.watermark_blocks
+        tight = self.some_never_fit()
+        a, b, c = cost.coefficients or (0, 0, 0)
+        linear = cost.coefficients is not None
+        most = settings.max_num_seqs or UNLIMITED
+        chunk = settings.chunked_prefill_size or UNLIMITED
+        ends: list[int] = []  # heap of finishing number and index
+        joiners: list[int] = []  # requests whose prefill ends in this iteration
+        partial: int | None = None  # the one request whose prompt is not finished
+        done = 0  # its computed tokens
+        now: Any = times[0] if prompt else 0
+        free, future, ratio = self.free, self.future, self.ratio
+        g = n = following = 0
         while True:
             if limited:
-                note_use((self.now, self.free))
-            if self.following < count and arrivals[self.following] <= self.now:
-                self.arrive()
-            if limited and not self.decoding and self.partial is None:
-                self.set_ratio(self.settings.new_token_ratio)
+                note_use((now, free))
+            while times[following] <= now:
+                if not (tight and self.refused(following)):
+                    waiting.append(following)
+                following += 1
+            if limited and not n and partial is None:
+                self.set_ratio(settings.new_token_ratio)
+                ratio = self.ratio
+            # what prefills in this iteration
             prefill = extra = 0
-            if waiting or self.partial is not None:
-                joiners, prefill, extra = self.form_batch()
+            room, left = chunk, settings.max_prefill_tokens
+            if joiners:
+                joiners.clear()
+            if partial is not None:
+                i = partial
+                need = prompt[i] + shown[i] - done
+                take = need if need <= room else room  # noqa: FURB136 - min() is slower
+                if need == 1 and shown[i]:
+                    extra = 1
+                else:
+                    prefill = take
+                left -= take
+                room -= take
+                done += take
+                if take == need:
+                    partial = None
+                    joiners.append(i)
+            while waiting and partial is None and room > 0:
+                i = waiting[0]
+                made = shown[i]
+                need = prompt[i] + made
+                running = n + len(joiners)
+                if running >= most or (prefill and need >= left):
+                    break
+                if limited:
+                    blocks = -(-need // size)
+                    if running:
+                        spare = free * size - need - output[i] + made
+                        if blocks + watermark > free or spare * self.unit <= ratio * future:
+                            break
+                    free -= blocks
+                waiting.popleft()
+                if first_scheduled[i] is None:
+                    first_scheduled[i] = now
+                else:
+                    trace.moves += (now, -1)
+                status[i] = PREFILLING
+                future += output[i] - made
+                take = need if need <= room else room  # noqa: FURB136 - min() is slower
+                if need == 1 and made:
+                    extra += 1
+                else:
+                    prefill += take
+                if take < need:
+                    partial, done = i, take
+                    break
+                joiners.append(i)
+                left -= take
+                room -= take
+            # the iteration, or many equal ones
             if prefill or extra:
-                self.prefill(joiners, prefill, extra)
-            elif self.decoding:
-                self.decode()
-            elif self.following < count:
-                self.now = arrivals[self.following]
+                length = a + b * prefill + c * extra
+                if not linear:
+                    length = cost.duration(prefill, extra, 0)
+                record((g, now, length, 0))
+                now += length
+                for i in joiners:
+                    shown[i] += 1
+                    joined[i] = g
+                    future -= 1
+                    if first_token[i] is None:
+                        first_token[i] = now
+                    else:
+                        trace.resumed[i] = now
+                    still = output[i] - shown[i]
+                    if still:
+                        status[i] = DECODING
+                        decoding.add(i)
+                        n += 1
+                        push(ends, ((g + still) << SHIFT) | i)
+                        if limited:
+                            residues[(g + 2 - prompt[i] - shown[i]) % size] += 1
+                    else:
+                        status[i] = FINISHED
+                        end[i] = now
+                        if limited:
+                            free += -(-(prompt[i] + output[i] - 1) // size)
+            elif n:
+                short = limited and residues[(g + 1) % size] > free
+                if short:
+                    self.now, self.number, self.free, self.future = now, g, free, future
+                    self.retract()
+                    n, free, future, ratio = len(decoding), self.free, self.future, self.ratio
+                length = a + c * n if linear else cost.duration(0, n, 0)
+                count = 1
+                if not short:
+                    while status[ends[0] & MASK] != DECODING:
+                        pop(ends)  # it was retracted
+                    if not waiting:
+                        count = max((ends[0] >> SHIFT) - g, 1)
+                        gap = times[following] - now
+                        if gap < count * length:
+                            count = int(-(-gap // length))
+                    elif not limited and n >= most:
+                        count = max((ends[0] >> SHIFT) - g, 1)
+                if limited:
+                    blocks = self.blocks(g, n, count)
+                    while count > 1 and blocks > free:
+                        count //= 2  # a shorter stretch that fits; the next one goes on from there
+                        blocks = self.blocks(g, n, count)
+                    free -= blocks
+                    future -= n * count
+                    if not short:
+                        ratio -= count * self.decay
+                        if ratio < self.lowest:  # noqa: PLR1730 - max() is slower
+                            ratio = self.lowest
+                record((g, now, length, n))
+                now += count * length
+                g += count
+                while ends and ends[0] >> SHIFT <= g:
+                    i = pop(ends) & MASK
+                    if status[i] != DECODING or joined[i] + output[i] - shown[i] != g:
+                        continue  # it was retracted since
+                    decoding.discard(i)
+                    n -= 1
+                    if limited:
+                        positions = prompt[i] + output[i] - 1
+                        free += -(-positions // size)
+                        residues[(g + 1 - positions) % size] -= 1
+                    status[i] = FINISHED
+                    shown[i] = output[i]
+                    end[i] = now
+            elif following < len(prompt):
+                now = times[following]
             else:
-                return
-
-    def arrive(self) -> None:
-        """Arrivals up to now join the queue, or can never be served."""
-        while self.following < len(self.arrivals) and self.arrivals[self.following] <= self.now:
-            request = self.requests[self.following]
-            reason = self.settings.reject_reason(request, len(self.waiting))
-            if reason is None:
-                self.waiting.append(self.following)
-            else:
-                self.trace.status[self.following] = REJECTED
-                self.trace.reasons[self.following] = reason
-                self.trace.end[self.following] = request.arrival
-            self.following += 1
-
-    def form_batch(self) -> tuple[list[int], int, int]:
-        """Whose prefill ends in the next iteration, its prefill tokens, and those that are decodes.
-
-        A resumed request with one token left to compute costs as a decode.
-        """
-        joiners: list[int] = []
-        room = self.settings.chunked_prefill_size
-        left = self.settings.max_prefill_tokens
-        prefill = extra = 0
-        if self.partial is not None:
-            index = self.partial
-            need = self.whole(index) - self.partial_done
-            take = need if room is None else min(need, room)
-            prefill, extra = self.priced(index, need, take)
-            left -= take
-            room = None if room is None else room - take
-            self.partial_done += take
-            if take < need:
-                return joiners, prefill, extra
-            self.partial = None
-            joiners.append(index)
-        batch = bool(prefill)
-        while self.waiting and (room is None or room > 0):
-            index = self.waiting[0]
-            need = self.prompt[index] + self.trace.shown[index]
-            running = len(self.decoding) + len(joiners)
-            if (batch and need >= left) or self.no_seat(running) or not self.fits(index, running):
                 break
-            take = need if room is None else min(need, room)
-            self.admit(index)
-            tokens, decodes = self.priced(index, need, take)
-            prefill, extra = prefill + tokens, extra + decodes
-            batch = batch or bool(tokens)
-            if take < need:
-                self.partial, self.partial_done = index, take
-                break
-            joiners.append(index)
-            left -= take
-            room = None if room is None else room - take
-        return joiners, prefill, extra
+        self.number = g
 
-    def no_seat(self, running: int) -> bool:
-        """Whether as many run as may."""
-        limit = self.settings.max_num_seqs
-        return limit is not None and running >= limit
+    def some_never_fit(self) -> bool:
+        """Whether a request could never have all its blocks, so that arrivals need a look."""
+        longest = max(map(add, self.prompt, self.output), default=1) - 1
+        blocks = -(-longest // self.size)
+        most = self.settings.num_blocks
+        return most is not None and blocks > most - self.settings.watermark_blocks
 
-    def whole(self, index: int) -> int:
-        """Tokens to compute from the start."""
-        return self.prompt[index] + self.trace.shown[index]
+    def refused(self, index: int) -> bool:
+        """Whether a request could never have all its blocks; then it ends as it arrives."""
+        request = self.requests[index]
+        reason = self.settings.reject_reason(request, 0)
+        if reason is not None:
+            self.trace.status[index] = REJECTED
+            self.trace.reasons[index] = reason
+            self.trace.end[index] = request.arrival
+        return reason is not None
 
-    def priced(self, index: int, need: int, take: int) -> tuple[int, int]:
-        """Tokens that cost as prefill, and whether the step costs as a decode."""
-        return (0, 1) if need == 1 and self.trace.shown[index] else (take, 0)
-
-    def fits(self, index: int, running: int) -> bool:
-        """Whether prompt and output fit beside what the running requests may still need."""
-        if not self.limited or not running:
-            return True
-        shown = self.trace.shown[index]
-        whole, more = self.prompt[index] + shown, self.output[index] - shown
-        if -(-whole // self.size) + self.settings.watermark_blocks > self.free:
-            return False
-        return (self.free * self.size - whole - more) * self.unit > self.ratio * self.future
-
-    def admit(self, index: int) -> None:
-        """Leave the queue with blocks for the whole prompt."""
-        trace = self.trace
-        self.waiting.popleft()
-        if trace.first_scheduled[index] is None:
-            trace.first_scheduled[index] = self.now
-        else:
-            trace.moves += (self.now, -1)
-        trace.status[index] = PREFILLING
-        self.future += self.output[index] - trace.shown[index]
-        if self.limited:
-            self.free -= -(-self.whole(index) // self.size)
-
-    def prefill(self, joiners: Sequence[int], tokens: int, extra: int) -> None:
-        """An iteration without the decoding requests."""
-        length = self.cost.duration(tokens, extra, 0)
-        self.trace.clock.stretches += (self.number, self.now, length, 0)
-        self.now += length
-        for index in joiners:
-            self.join(index)
-
-    def join(self, index: int) -> None:
-        """A prefill is done: a token appears."""
-        trace = self.trace
-        trace.shown[index] += 1
-        trace.joined[index] = self.number
-        self.future -= 1
-        if trace.first_token[index] is None:
-            trace.first_token[index] = self.now
-        else:
-            trace.resumed[index] = self.now
-        left = self.output[index] - trace.shown[index]
-        self.decoding.add(index)
-        if self.limited:
-            self.residues[self.residue(index)] += 1
-        if left:
-            trace.status[index] = DECODING
-            heapq.heappush(self.ends, ((self.number + left) << SHIFT) | index)
-        else:
-            self.finish(index)
-
-    def residue(self, index: int) -> int:
-        """Which counters, modulo the block size, make the request take a new block."""
-        trace = self.trace
-        return (trace.joined[index] + 2 - self.whole(index)) % self.size
-
-    def leave(self, index: int) -> int:
-        """Free a decoding request's blocks; returns its KV tokens."""
-        tokens = self.whole(index) - 1 + self.number - self.trace.joined[index]
-        self.decoding.discard(index)
-        if self.limited:
-            self.free += -(-tokens // self.size)
-            self.residues[self.residue(index)] -= 1
-        return tokens
-
-    def finish(self, index: int) -> None:
-        """The last token was shown."""
-        self.leave(index)
-        self.trace.status[index] = FINISHED
-        self.trace.shown[index] = self.output[index]
-        self.trace.end[index] = self.now
-
-    def decode(self) -> None:
-        """One or many equal decode iterations, and the requests that end with them."""
-        trace = self.trace
-        short = self.limited and self.residues[(self.number + 1) % self.size] > self.free
-        if short:
-            self.retract()
-        decoding = len(self.decoding)
-        length = self.cost.duration(0, decoding, 0)
-        count = 1 if short else self.equal_iterations(length)
-        trace.clock.stretches.extend((self.number, self.now, length, decoding))
-        if self.limited:
-            self.pass_memory(count, decoding, decays=not short)
-        self.now += count * length
-        self.number = number = self.number + count
-        while self.ends and self.ends[0] >> SHIFT <= number:
-            index = heapq.heappop(self.ends) & MASK
-            due = trace.joined[index] + self.output[index] - trace.shown[index]
-            if trace.status[index] == DECODING and due == number:
-                self.finish(index)
-
-    def pass_memory(self, count: int, decoding: int, *, decays: bool) -> None:
-        """What iterations take of the memory, and of the reserve for output to come."""
-        self.free -= self.blocks(count)
-        self.future -= decoding * count
-        if decays:
-            self.ratio = max(self.ratio - count * self.decay, self.lowest)
-
-    def equal_iterations(self, length: Any) -> int:
-        """How many iterations pass before something else can happen."""
-        while self.trace.status[self.ends[0] & MASK] != DECODING:
-            heapq.heappop(self.ends)  # it was retracted
-        count = max((self.ends[0] >> SHIFT) - self.number, 1)
-        if self.waiting:
-            full = self.no_seat(len(self.decoding) + (self.partial is not None))
-            return count if full and not self.limited else 1
-        if self.following < len(self.arrivals):
-            gap = self.arrivals[self.following] - self.now
-            if gap < count * length:
-                count = int(-(-gap // length))
-        while self.limited and count > 1 and self.blocks(count) > self.free:
-            count //= 2  # a shorter stretch that fits; the next one goes on from there
-        return count
-
-    def blocks(self, count: int) -> int:
+    def blocks(self, number: int, decoding: int, count: int) -> int:
         """Blocks that the next iterations take."""
         residues, size = self.residues, self.size
-        first = (self.number + 1) % size
+        first = (number + 1) % size
         if count == 1:
             return residues[first]
         cycles, rest = divmod(count, size)
         last = first + rest
-        blocks = cycles * len(self.decoding) + sum(residues[first:last])
+        blocks = cycles * decoding + sum(residues[first:last])
         return blocks + sum(residues[: last - size]) if last > size else blocks
 
     def retract(self) -> None:
         """Preempt until the next iteration fits, and set the ratio anew."""
+        slot = (self.number + 1) % self.size
         victims = sorted(self.decoding, key=self.keeping_order)
-        while len(self.decoding) > 1 and self.blocks(1) > self.free:
+        while len(self.decoding) > 1 and self.residues[slot] > self.free:
             self.preempt(victims.pop())
         made = sum(map(self.shown_now, self.decoding))
         made += RETRACT_DECODE_STEPS * len(self.decoding)
@@ -337,7 +313,11 @@ class Core:
         trace = self.trace
         shown = self.shown_now(index)
         self.future -= self.output[index] - shown
-        trace.recomputed[index] += self.leave(index)
+        tokens = self.prompt[index] + shown - 1
+        self.decoding.discard(index)
+        self.free += -(-tokens // self.size)
+        self.residues[(self.number + 1 - tokens) % self.size] -= 1
+        trace.recomputed[index] += tokens
         shown_at = trace.resumed.get(index, trace.first_token[index])
         before = self.stayed.get(index, 0)
         trace.ended_stays += (index, shown_at, trace.joined[index], shown - before)
