@@ -100,7 +100,7 @@ def prefill_kinds(caches: Caches, kv: Dtype, own: Dtype, start: int, end: int) -
         Kind(
             cache=cache,
             layers=layers,
-            rows=min(start, 1) if isinstance(cache, State) else seen(cache, start + 1) - 1,
+            rows=rows_before(cache, start),
             row_bytes=row_bytes(cache, kv, own),
             pairs=all_pairs(cache, start, end),
             width=prefill_width(cache),
@@ -138,6 +138,15 @@ def seen(cache: Cache, context: int) -> int:
     if isinstance(cache, ChunkedAttention):
         return (context - 1) % cache.chunk + 1
     return cache.retained(context)
+
+
+def rows_before(cache: Cache, start: int) -> int:
+    """Cached rows, or the one state, that a prompt's first new token looks at."""
+    if isinstance(cache, State):
+        return min(start, 1)
+    if isinstance(cache, CrossAttention):
+        return cache.retained(start) if start else 0
+    return seen(cache, start + 1) - 1
 
 
 def all_pairs(cache: Cache, start: int, end: int) -> int:
