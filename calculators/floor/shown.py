@@ -7,6 +7,7 @@ from calculators.show.quantity import Quantity
 
 SIGNIFICANT = 4
 MOST_DIGITS = 9
+LARGE = 10**6
 
 
 def digits_of(value: Fraction) -> int:
@@ -45,6 +46,8 @@ def percent(share: Fraction) -> Quantity:
 
 
 def number(value: Fraction | int) -> str:
-    """A number within a calculation: whole where it is, else six digits."""
+    """A number within a calculation: whole where it is or where a part of one is nothing."""
     exact = Fraction(value)
-    return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):.6g}"
+    if exact.denominator == 1 or exact >= LARGE:
+        return str(round(exact))
+    return f"{float(exact):.6g}"

@@ -119,30 +119,25 @@ def figures(answer: Answer) -> Numbers:
         "ttft": ms(answer.first.seconds),
         "tokens_per_s": tokens_per_s(answer.steps.tokens_per_s(answer.params.batch)),
         "fits": None if answer.fits is None else Quantity(answer.fits, "sequences"),
-        "critical_batch": sequences(critical_batch(answer.steps)),
-        "compute_bound_batch": sequences(compute_bound_batch(answer.steps)),
     }
     return numbers(found, lead="tpot")
 
 
 def parts(answer: Answer) -> Numbers:
-    """What the step consists of, and its intensity beside the card's."""
-    step, first = answer.step, answer.first
+    """What step and prompt consist of, the step's intensity beside the card's, turning points."""
+    step, first, turn = answer.step, answer.first, compute_bound_batch(answer.steps)
     found = {
         "weights_ms": ms(step.weights_s),
         "kv_ms": ms(step.kv_s),
         "compute_ms": ms(step.compute_s),
         "intensity": ratio(step.intensity),
         "ridge": ratio(step.machine.ridge),
+        "critical_batch": Quantity(critical_batch(answer.steps)),
+        "compute_bound_batch": None if turn is None else Quantity(turn),
         "ttft_compute_ms": ms(first.compute_s),
         "ttft_memory_ms": ms(first.memory_s),
     }
     return numbers(found)
-
-
-def sequences(count: int | None) -> Quantity | None:
-    """A batch."""
-    return None if count is None else Quantity(count, "sequences")
 
 
 def numbers(found: Mapping[str, Quantity | None], lead: str = "") -> Numbers:

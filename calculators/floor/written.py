@@ -78,7 +78,8 @@ def lines(found: Passage) -> Iterator[Step]:
 
 def sized(name: str, expression: str, value: Fraction) -> Step:
     """One line about bytes, their exact number in it."""
-    whole = f"{expression} = {number(value)} bytes" if value else expression
+    sign = "=" if value.denominator == 1 else "≈"
+    whole = f"{expression} {sign} {number(value)} bytes" if value else expression
     return line(name, whole, bytes_of(value))
 
 
