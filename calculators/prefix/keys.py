@@ -6,7 +6,7 @@ numbered densely by the trace readers before they come here.
 
 from array import array
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from calculators.prefix.invariants import MisuseError
 
@@ -14,6 +14,7 @@ TOKEN_BYTES = 4
 PAIR_BYTES = 8
 SHORT_SLICE = 256  # bytes from which two slices are subtracted and not halved further
 LARGEST_TOKEN = 2**32 - 1
+ENDLESS: Any = float("inf")  # above every token
 
 type Key = bytes | list[int]
 """Packed tokens, four bytes each in native order, or the plain list. A tree uses one of them."""
@@ -70,10 +71,10 @@ def shared_length(span: Key, key: Key, at: int, end: int, unit: int) -> int:
     Python loop (the same idea as SGLang's ``RadixKey.match_at``).
     """
     length = min(len(span), end - at)
-    if isinstance(span, bytes) and isinstance(key, bytes):
-        shared = shared_bytes(span, key, at, length)
-    else:
+    if isinstance(span, list) and isinstance(key, list):
         shared = shared_elements(span, key, at, length)
+    else:
+        shared = shared_bytes(bytes(span), bytes(key), at, length)
     return shared - shared % unit
 
 
@@ -91,7 +92,7 @@ def shared_bytes(one: bytes, other: bytes, at: int, length: int) -> int:
     return high - (differing.bit_length() + 7) // 8
 
 
-def shared_elements(one: Key, other: Key, at: int, length: int) -> int:
+def shared_elements(one: list[int], other: list[int], at: int, length: int) -> int:
     """As ``shared_bytes`` for lists: guess the place by single elements, then make sure."""
     low, high = 0, length
     while low < high:
@@ -100,9 +101,31 @@ def shared_elements(one: Key, other: Key, at: int, length: int) -> int:
             low = middle + 1
         else:
             high = middle
-    if one[:low] == other[at : at + low]:
+    rest = one[low:]
+    del one[low:]
+    guessed = goes_on(other, one, at)
+    one += rest
+    if guessed:
         return low
     return next(i for i in range(low) if one[i] != other[at + i])
+
+
+def goes_on(key: list[int], span: list[int], at: int) -> bool:
+    """Whether a list has ``span`` at a place, as ``bytes.startswith`` says it of packed keys.
+
+    A slice of a list counts a reference to each of its elements, all over the memory, and costs
+    ten times as much as a comparison, which skips what is one and the same object. At the
+    beginning none is needed: in the order of lists a list that begins with ``span`` is the only
+    one that is not below it and is below ``span`` with something endless behind it.
+    """
+    if at:
+        return key[at : at + len(span)] == span
+    if key < span:
+        return False
+    span.append(ENDLESS)
+    below = key < span
+    span.pop()
+    return below
 
 
 def cut(key: Key, length: int) -> tuple[Key, Key]:

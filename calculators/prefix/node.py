@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from operator import getitem
 
-from calculators.prefix.keys import Key
+from calculators.prefix.keys import Key, goes_on
 
 MOMENT_BITS = 40  # of logical time: enough for 10^11 operations
 MOMENT = (1 << MOMENT_BITS) - 1
@@ -82,7 +82,7 @@ def agreement(width: int) -> Agreement:
     """The function that says whether a key goes on with a span at a place."""
     if width > 1:
         return bytes.startswith  # type: ignore[return-value] # packed keys are bytes
-    return lambda key, span, at: key[at : at + len(span)] == span
+    return goes_on  # type: ignore[return-value] # and lists here
 
 
 def raise_history(leaf: Node) -> None:

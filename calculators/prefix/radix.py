@@ -13,13 +13,12 @@ pairs, 1 for plain lists). What the public names return is in tokens.
 
 from collections import deque
 from collections.abc import Iterator
-from heapq import heappop, heappush
+from heapq import heappush
 
 from calculators.prefix.invariants import BrokenInvariantError, MisuseError
 from calculators.prefix.keys import NO_NAMESPACE, TOKEN_BYTES, Key, Namespace, cut, shared_length
 from calculators.prefix.limits import at_least
 from calculators.prefix.node import (
-    MOMENT,
     MOMENT_BITS,
     Match,
     Node,
@@ -29,6 +28,7 @@ from calculators.prefix.node import (
 )
 from calculators.prefix.policies import LRU, Policy
 from calculators.prefix.radix_check import check
+from calculators.prefix.radix_evict import make_room
 from calculators.prefix.radix_serve import TICKS, serve_all
 
 FEWEST_ENTRIES = 64
@@ -162,60 +162,13 @@ class RadixTree:
         """Evict leaves until at least ``tokens`` are gone; how many went, more or fewer."""
         if not self.partial_refresh and tokens > self.evictable:
             raise MisuseError(f"only {self.evictable} tokens are evictable")
-        return self.make_room(tokens * self.width) // self.width
+        return make_room(self, tokens * self.width) // self.width
 
     def evict_leaf(self) -> Node | None:
         """Evict the candidate with the lowest score; None if there is no candidate."""
         victims: list[Node] = []
-        self.make_room(1, victims)
+        make_room(self, 1, victims)
         return victims[0] if victims else None
-
-    def make_room(self, amount: int, victims: list[Node] | None = None) -> int:  # noqa: C901 # see below
-        """As ``evict``, in elements; adds what goes to ``victims``."""
-        # Longer than others here: it runs once a request, and a call a leaf would show.
-        queue, fresh, queued, score = self.queue, self.fresh, self.queued, self.score
-        grows = self.policy.grows
-        take = queued.pop if grows else queued.get
-        gone = removed = 0
-        while gone < amount:
-            if fresh and not (queue and queue[0] >> MOMENT_BITS < fresh[0].stored):
-                node = fresh.popleft()
-                stored = node.stored
-            elif queue:
-                entry = heappop(queue)
-                stored = entry >> MOMENT_BITS
-                found = take(entry & MOMENT, None)
-                if found is None:
-                    continue
-                node = found
-            else:
-                break
-            if node.children is not None or node.locks:
-                queued.pop(node.created, None)
-                node.queued = False
-                continue
-            if score(node) != stored:
-                if grows:  # its one entry was out of date
-                    self.enqueue(node)
-                continue
-            parent = node.parent
-            if parent is None or parent.children is None:
-                raise BrokenInvariantError("a root or an evicted node cannot be evicted")
-            del parent.children[node.head]
-            if not grows:
-                queued.pop(node.created, None)
-            node.parent = None
-            gone += len(node.key)
-            removed += 1
-            if not parent.children:
-                parent.children = None
-                self.offer(parent)
-            if victims is not None:
-                victims.append(node)
-        self.size -= gone
-        self.evicted_size += gone
-        self.nodes -= removed
-        return gone
 
     def serve(
         self, key: Key, usable: int, capacity: int, namespace: Namespace = NO_NAMESPACE

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from calculators.prefix.keys import Key, Namespace
 from calculators.prefix.node import Node, raise_history
+from calculators.prefix.radix_evict import make_room
 
 if TYPE_CHECKING:
     from calculators.prefix.radix import RadixTree
@@ -64,7 +65,7 @@ def serve_all(  # noqa: C901, PLR0912, PLR0915 # see below
         excess = size + fresh - capacity
         if excess > 0:
             node.locks += 1
-            gone = tree.make_room(excess)
+            gone = make_room(tree, excess)
             node.locks -= 1
             size -= gone
             excess -= gone
