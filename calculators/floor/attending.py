@@ -1,11 +1,12 @@
 """What attention costs at least: rows of cache that a step reads, pairs that a prompt multiplies.
 
-By the kinds of layers of the ``kv`` package. Windows and chunks are honoured to the token. Latent
-rows (MLA) are multiplied in absorbed form in a decode step, ``2 rank + rope`` a pair and head, and
-in a prompt in the cheaper of that and the expanded form. A recurrent state is read and written by
-every step. A stack with an indexer (sparse attention) is counted as if each of its layers looked
-at no more than the selected tokens. Left out: the indexer's own arithmetic, the arithmetic of
-recurrent layers beyond their parameters, layers that read another layer's cache.
+By the kinds of layers of the ``kv`` package. Windows and chunks are honoured to the token; the
+newest row of a step is written, not read, which moves as many bytes. Latent rows (MLA) are
+multiplied in absorbed form in a decode step, ``2 rank + rope`` a pair and head, and in a prompt in
+the cheaper of that and the expanded form. A recurrent state is read and written by every step. A
+stack with an indexer (sparse attention) is counted as if each of its layers looked at no more than
+the selected tokens. Left out: the indexer's own arithmetic, the arithmetic of recurrent layers
+beyond their parameters, layers that read another layer's cache.
 """
 
 from collections.abc import Iterable

@@ -3,7 +3,7 @@
 Reading and multiplying overlap perfectly, so the longer of the two is the time. Tensor parallelism
 splits matrices and query heads evenly over the cards, and the cache as ``kv`` does: KV heads are
 replicated once there are more cards than heads, latent rows on every card. Left out: communication
-between cards, activations, launches of kernels, sampling, writing the cache.
+between cards, activations, launches of kernels, sampling, writing the cache of a prompt.
 """
 
 from dataclasses import dataclass
