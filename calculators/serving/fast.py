@@ -21,6 +21,7 @@ from calculators.serving.request import Request, Time, in_order
 from calculators.serving.settings import Settings
 from calculators.serving.trace import (
     DECODING,
+    ENTRIES,
     FINISHED,
     NOT_ARRIVED,
     PREFILLING,
@@ -118,7 +119,6 @@ class Core:
         status, first_token, end = trace.status, trace.first_token, trace.end
         first_scheduled, waiting, ends = trace.first_scheduled, self.waiting, self.ends
         record, grown = trace.clock.stretches.extend, trace.clock.growth
-        note_use = trace.uses.extend
         deadlines, residues, order = self.deadlines, self.residues, self.order
         push, pop, size = heapq.heappush, heapq.heappop, self.size
         a, b, c = cost.coefficients or (0, 0, 0)
@@ -151,8 +151,7 @@ class Core:
                 while times[following] <= now:
                     waiting.append(following)
                     following += 1
-            if limited:
-                note_use((now, free))
+            held = free
             preempted = False
             if growing and (mixed or not waiting) and residues[(g + 1) % size] > free:
                 preempted = True
@@ -251,8 +250,9 @@ class Core:
                 else:
                     length = cost.duration(prefill, rides + extra, read + (context if mixed else 0))
                 if horizon is not None and now + length > horizon:
+                    record((g, now, 0, 0, held))
                     break
-                record((g, now, length, rides))
+                record((g, now, length, rides, held))
                 if settings.prefix_cache:
                     self.publish(joiners)
                 now += length
@@ -289,6 +289,7 @@ class Core:
                     if horizon is not None:
                         count = last_within(horizon - now, length, more, count)
                         if not count:
+                            record((g, now, 0, 0, held))
                             break
                     if growing:
                         first = (g + 1) % size
@@ -303,20 +304,21 @@ class Core:
                     if reads:
                         context += n * count
                         if more:
-                            grown[len(trace.clock.stretches) // 4] = more
+                            grown[len(trace.clock.stretches) // ENTRIES] = more
                             span += more * (count * (count - 1) // 2)
                 elif gap < span:
                     count = -(-gap // length)
                     span = count * length
-                record((g, now, length, n))
+                record((g, now, length, n, held))
                 now += span
                 g += count
                 late = 1
-            elif following < len(prompt):
+            else:
+                record((g, now, 0, 0, held))
+                if following == len(prompt):
+                    break
                 now = times[following]
                 continue
-            else:
-                break
             # what the end of the iteration brings
             if timed:
                 self.number, self.decoding, self.context, self.free = g, n, context, free

@@ -132,7 +132,7 @@ def decode(ready: Sequence[tuple[Time, int]], trace: Trace, split: Split, cost: 
         silent = from_decode * (place - before)  # their first token comes with this iteration
         if silent:
             count = 1
-        record((number, now, length, running - silent))
+        record((number, now, length, running - silent, 0))
         now += count * length
         number += count
         while finishing and finishing[0][0] == number:

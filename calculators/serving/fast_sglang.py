@@ -96,7 +96,7 @@ class Core:
         prompt, output, shown, joined = self.prompt, self.output, trace.shown, trace.joined
         status, first_token, end = trace.status, trace.first_token, trace.end
         first_scheduled, waiting, decoding = trace.first_scheduled, self.waiting, self.decoding
-        record, note_use, residues = trace.clock.stretches.extend, trace.uses.extend, self.residues
+        record, residues = trace.clock.stretches.extend, self.residues
         push, pop = heapq.heappush, heapq.heappop
         times: list[Any] = [*(request.arrival for request in self.requests), NEVER]
         limited, watermark = settings.num_blocks is not None, settings.watermark_blocks
@@ -113,8 +113,7 @@ class Core:
         free, future, ratio = self.free, self.future, self.ratio
         g = n = following = 0
         while True:
-            if limited:
-                note_use((now, free))
+            held = free
             while times[following] <= now:
                 if not (tight and self.refused(following)):
                     waiting.append(following)
@@ -178,7 +177,7 @@ class Core:
                 length = a + b * prefill + c * extra
                 if not linear:
                     length = cost.duration(prefill, extra, 0)
-                record((g, now, length, 0))
+                record((g, now, length, 0, held))
                 now += length
                 for i in joiners:
                     shown[i] += 1
@@ -230,7 +229,7 @@ class Core:
                         ratio -= count * self.decay
                         if ratio < self.lowest:  # noqa: PLR1730 - max() is slower
                             ratio = self.lowest
-                record((g, now, length, n))
+                record((g, now, length, n, held))
                 now += count * length
                 g += count
                 while ends and ends[0] >> SHIFT <= g:
@@ -246,10 +245,11 @@ class Core:
                     status[i] = FINISHED
                     shown[i] = output[i]
                     end[i] = now
-            elif following < len(prompt):
-                now = times[following]
             else:
-                break
+                record((g, now, 0, 0, held))
+                if following == len(prompt):
+                    break
+                now = times[following]
         self.number = g
 
     def some_never_fit(self) -> bool:

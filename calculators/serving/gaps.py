@@ -14,7 +14,7 @@ from operator import mul, sub
 from typing import Any
 
 from calculators.serving.distribution import Distribution, of_counts
-from calculators.serving.trace import Clock, Trace
+from calculators.serving.trace import ENTRIES, Clock, Trace
 
 type Counts = defaultdict[Any, int]
 """How often each gap occurs."""
@@ -100,18 +100,21 @@ def columns(clock: Clock, last: int) -> tuple[list[int], list[Any], list[Any], l
     Stretches whose iterations grow are taken apart into single ones.
     """
     flat = single_iterations(clock, last) if clock.growth else clock.stretches
-    return [*flat[0::4], last], flat[1::4], flat[2::4], flat[3::4]
+    numbers, starts, lengths, sequences = (flat[entry::ENTRIES] for entry in range(4))
+    return [*numbers, last], starts, lengths, sequences
 
 
 def single_iterations(clock: Clock, last: int) -> list[Any]:
     """The stretches of a clock, each iteration by itself where they grow."""
     flat: list[Any] = []
     for index, (number, upto) in enumerate(pairwise([*clock.numbers, last])):
-        start, length, sequences = clock.stretches[4 * index + 1 : 4 * index + 4]
+        start, length, sequences, free = clock.stretches[
+            ENTRIES * index + 1 : ENTRIES * (index + 1)
+        ]
         more = clock.growth.get(index, 0)
-        flat += (number, start, length, sequences)
+        flat += (number, start, length, sequences, free)
         for single in range(number + 1, upto if more else number):
             start += length
             length += more
-            flat += (single, start, length, sequences)
+            flat += (single, start, length, sequences, free)
     return flat

@@ -26,18 +26,20 @@ CODES: dict[int, Status] = {
     5: "rejected",
     6: "not_arrived",
 }
+ENTRIES = 5  # of a stretch
 FINISHED, TIMEOUT, REJECTED, NOT_ARRIVED = 3, 4, 5, 6
 NEVER_QUEUED = (REJECTED, NOT_ARRIVED)
 
 
 @dataclass(slots=True)
 class Clock:
-    """Stretches of equal iterations, four entries each in one flat list.
+    """Stretches of equal iterations, five entries each in one flat list.
 
     They are: the number of decode iterations before the stretch, the instant at which it starts,
-    the length of its (first) iteration, the sequences that decode in it after an earlier token.
-    ``growth`` is, by stretch, how much longer each iteration is than the one before. An iteration
-    that only prefills stands here too; it does not advance the number.
+    the length of its (first) iteration, the sequences that decode in it after an earlier token, the
+    blocks that are free before it (0 where memory is not limited). ``growth`` is, by stretch, how
+    much longer each iteration is than the one before. An iteration that only prefills stands here
+    too, and so does a pause, with length 0; they do not advance the number.
     """
 
     stretches: list[Any] = field(default_factory=list)
@@ -46,12 +48,12 @@ class Clock:
 
     def seal(self) -> None:
         """Make the index by number, once the run is over."""
-        self.numbers = self.stretches[0::4]
+        self.numbers = self.stretches[0::ENTRIES]
 
     def at(self, number: int) -> Time:
         """The end of a decode iteration; they count from 1."""
         index = bisect_left(self.numbers, number) - 1
-        _, start, length, _ = self.stretches[4 * index : 4 * index + 4]
+        start, length = self.stretches[ENTRIES * index + 1 : ENTRIES * index + 3]
         steps = number - self.numbers[index]
         end: Time = start + steps * length
         return end + self.growth.get(index, 0) * (steps * (steps - 1) // 2)
@@ -72,11 +74,10 @@ class Trace:
 
     ``moves`` alternates instants and changes of the queue's length by preemptions and resumptions.
     ``ended_stays`` holds index, first instant, number at the join and tokens of every stay in the
-    batch that a preemption ended. ``uses`` alternates instants between iterations and the blocks
-    that are free then, where they are limited. ``late`` are the decode iterations in which a
-    request got a token after its deadline, one entry each. ``mixed`` runs have no prefill between
-    two decode iterations: all first tokens come at the end of one. Flat lists, because thousands
-    of small tuples would keep the garbage collector busy.
+    batch that a preemption ended. ``late`` are the decode iterations in which a request got a token
+    after its deadline, one entry each. ``mixed`` runs have no prefill between two decode
+    iterations: all first tokens come at the end of one. Flat lists, because thousands of small
+    tuples would keep the garbage collector busy.
     """
 
     requests: list[Request]
@@ -96,7 +97,6 @@ class Trace:
     last_number: int = 0
     ended_stays: list[Any] = field(default_factory=list)
     moves: list[Any] = field(default_factory=list)
-    uses: list[Any] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
     mixed: bool = False
 
@@ -147,9 +147,10 @@ class Trace:
 
     def used_steps(self) -> list[tuple[Time, int]]:
         """(instant, blocks in use) between the iterations that were looked at."""
-        free = self.uses[1::2]
+        free = self.clock.stretches[4::ENTRIES]
         total = max(free, default=0)  # all are free before the first iteration
-        return list(zip(self.uses[0::2], map(sub, repeat(total), free), strict=False))
+        used = map(sub, repeat(total), free)
+        return list(zip(self.clock.stretches[1::ENTRIES], used, strict=False)) if total else []
 
     def waiting_steps(self) -> list[tuple[Time, int]]:
         """The length of the waiting queue at each change, after all that happens at one instant."""
