@@ -7,7 +7,9 @@ cover those of rules/prefix.md section e. Every rate is computed from what each 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import repeat
 from math import fsum
+from operator import mul
 from typing import Literal
 
 from calculators.form.errors import ParameterError
@@ -62,14 +64,10 @@ def rate(trace: Trace, outcome: Outcome, definition: Definition) -> Fraction | f
     """
     found, of = counted(trace, outcome, definition)
     if definition.average == "per_request":
-        return fsum(map(ratio, found, of)) / len(of) if of else None
+        shares = (mine / whole for mine, whole in zip(found, of, strict=True) if whole)
+        return fsum(shares) / len(of) if of else None
     whole = sum(of)
     return Fraction(sum(found), whole) if whole else None
-
-
-def ratio(found: int, of: int) -> float:
-    """A request's own rate; 0 where nothing of it is counted."""
-    return found / of if of else 0.0
 
 
 def counted(
@@ -87,8 +85,8 @@ def counted(
         found = list(map(min, found, trace.reusable_block_counts[counts]))
     if definition.unit == "tokens":
         lengths = trace.input_tokens[counts]
-        width = trace.block_tokens
-        return list(map(min, (blocks * width for blocks in found), lengths)), lengths
+        tokens = map(mul, found, repeat(trace.block_tokens))
+        return list(map(min, tokens, lengths)), lengths
     return found, (trace.full_block_counts if definition.over == "full" else outcome.lookups)[
         counts
     ]

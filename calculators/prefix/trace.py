@@ -68,6 +68,12 @@ class Trace:
         for key, full in zip(self.keys, self.full_block_counts, strict=True):
             yield key[: full * TOKEN_BYTES]
 
+    @cached_property
+    def engine_visits(self) -> list[Visit]:
+        """``visits()``, kept: each new capacity or policy in a form asks for them again."""
+        usable = (max(len(key) - TOKEN_BYTES, 0) for key in self.keys)
+        return list(zip(self.keys, usable, self.all_namespaces, strict=True))
+
     def visits(
         self, *, page_size: int = 1, keep_last: bool = False, partial: bool = True
     ) -> list[Visit]:
@@ -76,6 +82,8 @@ class Trace:
         With ``keep_last`` the whole prompt may be reused, as a lookup of block ids counts it;
         without it at least one symbol is always computed, as the engine does.
         """
+        if page_size == 1 and partial and not keep_last:
+            return self.engine_visits
         unit = page_size * TOKEN_BYTES
         spare = 0 if keep_last else TOKEN_BYTES
         return [
