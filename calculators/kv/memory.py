@@ -15,7 +15,8 @@ from calculators.kv.engine_params import OTHER_GPU, EngineParams
 from calculators.kv.engines.steps import GIB, MIB, Line
 
 BILLION = 10**9
-NAMED_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[bB](?![\w])")
+# Before a number of experts it is the size of what one token uses: "17B-16E".
+NAMED_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[bB](?!\w|-\d+E)")
 ALL = Fraction(1)
 
 

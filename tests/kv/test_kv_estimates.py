@@ -193,10 +193,15 @@ def test_shares_of_windows():
 
 @pytest.mark.parametrize(
     ("billions", "model"),
-    [("0.6", "Qwen/Qwen3-0.6B"), ("235", "Qwen/Qwen3-235B-A22B"), (None, "gpt2")],
+    [
+        ("0.6", "Qwen/Qwen3-0.6B"),
+        ("235", "Qwen/Qwen3-235B-A22B"),
+        (None, "meta-llama/Llama-4-Scout-17B-16E-Instruct"),
+        (None, "gpt2"),
+    ],
 )
 def test_parameters_in_names(billions, model):
-    """The first number with a B; an expert count times a size is none."""
+    """The first number with a B; an expert count times a size is none, nor what one token uses."""
     wanted = None if billions is None else Fraction(billions)
 
     assert named_billions(EngineParams(model=model)) == wanted
