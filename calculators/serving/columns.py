@@ -24,10 +24,7 @@ from calculators.serving.gaps import gaps_of
 from calculators.serving.records import Outcome, Run, Status
 from calculators.serving.request import Request, Time
 from calculators.serving.slo import Slo
-from calculators.serving.trace import CODES, NOT_ARRIVED, Trace
-
-type Steps = Sequence[tuple[Time, int]]
-"""(instant, count from then on)."""
+from calculators.serving.trace import CODES, NOT_ARRIVED, Steps, Trace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +46,7 @@ class Columns:
     recomputed: int
     cached: int
     count_waiting: Callable[[], Steps] | None = field(default=None, compare=False, repr=False)
-    count_used: Callable[[], Steps] = field(default=tuple, compare=False, repr=False)
+    count_used: Callable[[], Steps] = field(default=Steps, compare=False, repr=False)
 
     def finished(self) -> list[int]:
         """Indices of the finished requests."""
@@ -77,7 +74,7 @@ class Columns:
         """All gaps between the tokens of one request, over all requests."""
         return self.count_gaps()
 
-    @property
+    @cached_property
     def waiting_steps(self) -> Steps:
         """The length of the waiting queue at each change."""
         if self.count_waiting is not None:
@@ -85,7 +82,17 @@ class Columns:
         changes = Counter(self.arrival)
         changes.subtract(now for now in self.first_scheduled if now is not None)
         instants = sorted(changes)
-        return list(zip(instants, accumulate(changes[now] for now in instants), strict=True))
+        return Steps(instants, list(accumulate(map(changes.__getitem__, instants))))
+
+    @cached_property
+    def used_steps(self) -> Steps:
+        """KV blocks in use, where memory is limited."""
+        return self.count_used()
+
+    @cached_property
+    def queue_distribution(self) -> Distribution:
+        """Of all that were scheduled."""
+        return known(self.t_queue)
 
     @cached_property
     def arrival(self) -> list[Time]:
@@ -175,9 +182,14 @@ def of_run(run: Run) -> Columns:
     """From a run of the plain engine, with queue and memory over time."""
     return replace(
         of_outcomes(run.outcomes),
-        count_waiting=(lambda: run.waiting_steps) if run.waiting_steps else None,
-        count_used=lambda: run.used_steps,
+        count_waiting=(lambda: of_pairs(run.waiting_steps)) if run.waiting_steps else None,
+        count_used=lambda: of_pairs(run.used_steps),
     )
+
+
+def of_pairs(pairs: Sequence[tuple[Time, int]]) -> Steps:
+    """From (instant, count)."""
+    return Steps([instant for instant, _ in pairs], [count for _, count in pairs])
 
 
 def of_outcomes(outcomes: Sequence[Outcome]) -> Columns:
@@ -242,7 +254,7 @@ def first_content(trace: Trace, index: int) -> Time | None:
 def merged(parts: Sequence[Columns]) -> Columns:
     """The columns of several workers as one, in order of (arrival, id)."""
     if len(parts) == 1:
-        return replace(parts[0], count_waiting=None, count_used=tuple)
+        return replace(parts[0], count_waiting=None, count_used=Steps)
     rows = sorted(
         ((r.arrival, r.id, part, index) for part in parts for index, r in enumerate(part.requests)),
         key=lambda row: row[:2],

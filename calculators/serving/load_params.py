@@ -157,6 +157,22 @@ class Params:
         """The limits in µs."""
         return Slo(ttft=self.slo_ttft_ms * 1000, tpot=self.slo_tpot_ms * 1000)
 
+    @property
+    def simulated(self) -> "Params":
+        """The form with one value in every field that only says how a run is looked at."""
+        return replace(
+            self,
+            slo_ttft_ms=0,
+            slo_tpot_ms=0,
+            decodes=0,
+            slo_share=Fraction(1),
+            tool=TOOLS[0].name,
+            warm_up_percent=0,
+            sweep=False,
+            sweep_points=2,
+            long_run=False,
+        )
+
 
 def requests_of(params: Params, factor: float = 1.0) -> list[Request]:
     """The workload at ``factor`` times its rate. Raises ParameterError for a bad trace."""

@@ -3,14 +3,14 @@
 from bisect import bisect_left
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import chain, pairwise
+from itertools import pairwise
 
-from calculators.serving.columns import Steps
 from calculators.serving.distribution import Distribution
 from calculators.serving.load_params import Params
 from calculators.serving.load_tables import Shown, policy_name
 from calculators.serving.request import Time
 from calculators.serving.settings import SHORT_NAMES
+from calculators.serving.trace import Steps
 from calculators.show.blocks import Axis, Cell, Message, Plot, Series, Table
 from calculators.show.quantity import Quantity
 
@@ -38,19 +38,20 @@ def cdf_plot(name: str, distributions: Mapping[str, Distribution]) -> Plot:
 def queue_plot(systems: Mapping[str, Shown]) -> Plot:
     """Waiting requests over time."""
     steps = {name: system.columns.waiting_steps for name, system in systems.items()}
-    return over_time("queue", "requests", {name: found for name, found in steps.items() if found})
+    return over_time("queue", "requests", steps)
 
 
 def memory_plot(systems: Mapping[str, Shown]) -> Plot:
     """KV blocks in use over time, of the schedulers whose memory is limited."""
-    steps = {name: system.columns.count_used() for name, system in systems.items()}
-    return over_time("memory", "blocks", {name: found for name, found in steps.items() if found})
+    steps = {name: system.columns.used_steps for name, system in systems.items()}
+    return over_time("memory", "blocks", steps)
 
 
 def over_time(name: str, unit: str, steps: Mapping[str, Steps]) -> Plot:
-    """One line a scheduler, on one time axis from the first arrival to the last event of all."""
-    first = min((found[0][0] for found in steps.values()), default=0)
-    last = max((found[-1][0] for found in steps.values()), default=0)
+    """One line a scheduler that has steps, on one time axis from the first to the last of all."""
+    steps = {policy: found for policy, found in steps.items() if found.instants}
+    first = min((found.instants[0] for found in steps.values()), default=0)
+    last = max((found.instants[-1] for found in steps.values()), default=0)
     series = tuple(
         Series(name=SHORT_NAMES[policy], points=windows(found, first, last))
         for policy, found in steps.items()
@@ -67,20 +68,21 @@ def over_time(name: str, unit: str, steps: Mapping[str, Steps]) -> Plot:
 
 def windows(steps: Steps, first: Time, last: Time) -> tuple[tuple[float, float], ...]:
     """(start in s, largest count) of equal windows, up to the one with the last change."""
+    instants, counts = steps.instants, steps.counts
     if last == first:
-        return tuple((0.0, float(count)) for _, count in steps[-1:])
+        return tuple((0.0, float(count)) for count in counts[-1:])
     cuts = [
-        bisect_left(steps, number * (last - first), key=lambda step: (step[0] - first) * WINDOWS)
+        bisect_left(instants, number * (last - first), key=lambda now: (now - first) * WINDOWS)
         for number in range(1, WINDOWS)
     ]
     largest: list[int] = []
     held = 0
-    for begin, end in pairwise([0, *cuts, len(steps)]):
-        if begin == len(steps):
+    for begin, end in pairwise([0, *cuts, len(counts)]):
+        if begin == len(counts):
             break
-        largest.append(max(chain((held,), (count for _, count in steps[begin:end]))))
+        largest.append(max(held, max(counts[begin:end], default=held)))
         if end:
-            held = steps[end - 1][1]
+            held = counts[end - 1]
     width = float(last - first) / WINDOWS / 1_000_000
     return tuple((round(i * width, 3), float(v)) for i, v in enumerate(largest))
 

@@ -78,7 +78,7 @@ def policy_table(systems: Mapping[str, Shown], slo: Slo) -> Table:
 def policy_row(name: str, system: Shown, slo: Slo) -> tuple[Cell, ...]:
     """One scheduler."""
     columns = system.columns
-    queue, tpot = known(columns.t_queue), system.tpot
+    queue, tpot = columns.queue_distribution, system.tpot
     good = sum(columns.good(slo))
     return (
         policy_name(name),

@@ -40,13 +40,23 @@ from calculators.serving.load_tables import (
 from calculators.serving.patience import check_patience
 from calculators.serving.request import Request
 from calculators.serving.roofline import Roofline
-from calculators.serving.systems import LOOPS, Meter, System, Watched, good_share, simulate
+from calculators.serving.systems import (
+    LOOPS,
+    Meter,
+    System,
+    Watched,
+    good_share,
+    kept_run,
+    simulate,
+    workload,
+)
 from calculators.serving.tools import TOOLS
 from calculators.show.blocks import Block, Derivation, Message, Notes, Result, Step
 from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
 
 FCFS = ("static", "orca", "prefill_first", "chunked", "v1")
+MOST_KEPT = 10_000  # requests; seven runs of as many hold some 45 MiB
 FEW_TOKENS = 20_000  # output tokens up to which the plain engine is quick enough here
 STEEPEST = 2  # times the rate: the last point of a load sweep
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192)
@@ -70,16 +80,28 @@ class Lab:
 
     def system(self, name: str) -> System:
         """One scheduler over the workload, and what takes longest to count of it."""
-        found = self.run(name, self.requests)
+        found = self.whole_run(name)
         for name_of in ("gaps", "tpot", "ttft"):  # counted once, and kept
             getattr(found, name_of)
             self.meter.pulse()
         return found
 
+    @property
+    def quick(self) -> bool:
+        """Whether no run steps through single iterations, so that none need be watched."""
+        return self.cost.coefficients is not None and self.params.workload not in LOOPS
+
+    def whole_run(self, name: str) -> System:
+        """One scheduler over the workload, kept for the next answer where that is cheap to hold."""
+        if not self.quick or len(self.requests) > MOST_KEPT:
+            return self.run(name, self.requests)
+        found = kept_run(name, self.params.simulated)
+        self.meter.step()
+        return System(found)
+
     def run(self, name: str, requests: list[Request], budget: int | None = None) -> System:
         """One scheduler over some requests."""
-        quick = self.cost.coefficients is not None and self.params.workload not in LOOPS
-        cost = self.cost if quick else Watched(self.cost, self.meter)
+        cost = self.cost if self.quick else Watched(self.cost, self.meter)
         found = simulate(name, requests, self.params, cost, budget)
         self.meter.step()
         return System(found)
@@ -121,7 +143,7 @@ def opened(params: Params) -> Result:
 
 def prepared(params: Params, progress: Progress) -> Lab:
     """The workload and its schedulers, once it is clear that they are worth waiting for."""
-    cost, requests = cost_of(params), requests_of(params)
+    cost, requests = cost_of(params), workload(params.simulated)
     loop = params.workload in LOOPS
     quick = fast_sglang.covers(requests, settings_of("sglang", params), cost) and not loop
     few = sum(request.output for request in requests) <= FEW_TOKENS

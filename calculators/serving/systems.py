@@ -7,7 +7,7 @@ single iterations, where a run may take seconds.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from calculators.serving import (
     clients,
@@ -20,12 +20,19 @@ from calculators.serving import (
 from calculators.serving.columns import Columns, of_run, of_trace
 from calculators.serving.costs import Cost
 from calculators.serving.distribution import Distribution
-from calculators.serving.load_params import Params, settings_of, split_of
+from calculators.serving.load_params import (
+    Params,
+    cost_of,
+    requests_of,
+    settings_of,
+    split_of,
+)
 from calculators.serving.request import Request, Time
 from calculators.serving.steadiness import Steadiness, steadiness
 from calculators.show.progress import Progress
 
 LOOPS = ("closed", "slots")  # workloads whose arrivals follow from the answers
+SYSTEMS = 7  # that one answer shows
 PULSE = 2_000  # iterations between two signs of life
 
 
@@ -122,6 +129,21 @@ def simulate(
     if fast_sglang.covers(requests, settings, cost):
         return of_trace(fast_sglang.run(requests, settings, cost))
     return of_run(engine.run(requests, settings, cost))
+
+
+@lru_cache(maxsize=1)
+def workload(params: Params) -> list[Request]:
+    """The requests of a form, kept for the next question about them."""
+    return requests_of(params)
+
+
+@lru_cache(maxsize=SYSTEMS)
+def kept_run(name: str, params: Params) -> Columns:
+    """One scheduler over the form's workload, with all that was counted of it.
+
+    A reader who moves a limit or looks through another tool asks about the same runs again.
+    """
+    return simulate(name, workload(params), params, cost_of(params))
 
 
 def loop_of(requests: list[Request], params: Params) -> clients.Users | clients.Slots:

@@ -7,7 +7,7 @@ equal iterations: token times, gaps and their distribution follow from it withou
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, batched, compress, repeat
 from operator import attrgetter, eq, sub
@@ -57,6 +57,14 @@ class Clock:
         steps = number - self.numbers[index]
         end: Time = start + steps * length
         return end + self.growth.get(index, 0) * (steps * (steps - 1) // 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A count over time: the instants of its changes, ascending, and the count from each on."""
+
+    instants: Sequence[Time] = ()
+    counts: Sequence[int] = ()
 
 
 @dataclass(slots=True)
@@ -145,14 +153,15 @@ class Trace:
         found = map(self.outcome, range(len(self.requests)))
         return tuple(sorted(found, key=lambda o: (o.request.arrival, o.request.id)))
 
-    def used_steps(self) -> list[tuple[Time, int]]:
-        """(instant, blocks in use) between the iterations that were looked at."""
+    def used_steps(self) -> Steps:
+        """Blocks in use between the iterations that were looked at."""
         free = self.clock.stretches[4::ENTRIES]
         total = max(free, default=0)  # all are free before the first iteration
-        used = map(sub, repeat(total), free)
-        return list(zip(self.clock.stretches[1::ENTRIES], used, strict=False)) if total else []
+        if not total:
+            return Steps()
+        return Steps(self.clock.stretches[1::ENTRIES], list(map(sub, repeat(total), free)))
 
-    def waiting_steps(self) -> list[tuple[Time, int]]:
+    def waiting_steps(self) -> Steps:
         """The length of the waiting queue at each change, after all that happens at one instant."""
         changes = Counter(compress(self.arrivals(), self.queued()))
         for instant, change in batched(self.moves, 2, strict=True):
@@ -183,8 +192,9 @@ class Trace:
                 yield end
 
 
-def running_totals(changes: Mapping[Time, int]) -> list[tuple[Time, int]]:
+def running_totals(changes: Mapping[Time, int]) -> Steps:
     """By instant, the first one and then those that differ from the one before."""
     instants = sorted(changes)
     steps = list(map(changes.__getitem__, instants))
-    return list(compress(zip(instants, accumulate(steps), strict=True), [True, *steps[1:]]))
+    kept = [True, *steps[1:]]
+    return Steps(list(compress(instants, kept)), list(compress(accumulate(steps), kept)))

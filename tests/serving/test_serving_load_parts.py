@@ -17,7 +17,8 @@ from calculators.serving.load_params import Params, cost_of, requests_of
 from calculators.serving.load_plots import WINDOWS, knee, windows
 from calculators.serving.patience import PATIENCE_S, estimate_s
 from calculators.serving.roofline import DEVICES, MODELS, Roofline
-from calculators.serving.systems import Meter, Watched
+from calculators.serving.systems import Meter, Watched, kept_run
+from calculators.serving.trace import Steps
 from scripts.sweep.__main__ import main
 
 SHARES = tuple(Fraction(percent, 100) for percent in (0, 1, 50, 90, 99, 100))
@@ -61,7 +62,7 @@ def test_quotients_that_round_alike_keep_their_order():
 
 def test_a_window_shows_its_largest_value():
     """A peak shorter than a window is not lost, and what lasts goes on into the next."""
-    steps = [(0, 1), (10, 9), (11, 2), (4_000_000, 0)]
+    steps = Steps([0, 10, 11, 4_000_000], [1, 9, 2, 0])
 
     shown = windows(steps, 0, 4_000_000)
 
@@ -73,6 +74,27 @@ def test_the_knee_is_before_the_first_miss():
     """A later load that meets the share by luck does not count."""
     assert knee([(1.0, 1.0), (2.0, 0.9), (3.0, 1.0)], 0.99) == 1.0
     assert knee([(1.0, 0.5)], 0.99) is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"slo_ttft_ms": "90"}, id="ttft limit"),
+        pytest.param({"slo_tpot_ms": "9", "slo_share": "0.5", "decodes": "3"}, id="other limits"),
+        pytest.param({"tool": "guidellm", "warm_up_percent": "40"}, id="looked at otherwise"),
+        pytest.param({"rate": "30"}, id="another workload"),
+        pytest.param({"c_us": "900"}, id="another cost"),
+        pytest.param({"num_blocks": "30"}, id="less memory"),
+    ],
+)
+def test_kept_runs_give_the_same_answer(changed):
+    """What was kept of an earlier question never shows in the answer to another one."""
+    kept_run.cache_clear()
+    fresh, _ = solved(**changed)
+    kept_run.cache_clear()
+    solved()
+
+    assert fresh == solved(**changed)[0]
 
 
 def test_chunk_is_what_the_limit_leaves():

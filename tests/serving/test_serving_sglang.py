@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calculators.serving import engine, fast_sglang
+from calculators.serving.columns import of_pairs
 from calculators.serving.costs import Linear
 from calculators.serving.request import Request
 from calculators.serving.settings import Settings
@@ -41,7 +42,7 @@ def test_fast_path_gives_the_same_integers(requests, sglang):
     trace = fast_sglang.run(requests, sglang, COST)
 
     assert plain.outcomes == trace.outcomes()
-    assert list(plain.waiting_steps) == trace.waiting_steps()
+    assert of_pairs(plain.waiting_steps) == trace.waiting_steps()
 
 
 def test_retraction_takes_the_one_with_fewest_tokens():
