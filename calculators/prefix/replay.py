@@ -37,7 +37,7 @@ def replay_tree(  # noqa: PLR0913 # each switch is a choice of the reader
     return Outcome(
         runs=reused,
         anywhere=reused,
-        lookups=tuple(len(key) // TOKEN_BYTES for key in trace.stored_keys(partial=partial)),
+        lookups=trace.stored_block_counts(partial=partial),
         evictions=tree.evicted,
         resident=tree.total,
         refused=tree.refused,
@@ -82,7 +82,7 @@ def replay_pool(trace: Trace, num_gpu_blocks: int) -> Outcome:
     return Outcome(
         runs=tuple(runs),
         anywhere=tuple(anywhere),
-        lookups=tuple(len(key) // TOKEN_BYTES for key in trace.keys),
+        lookups=trace.block_counts,
         evictions=pool.evictions,
         resident=pool.cached_blocks,
         refused=refused,

@@ -68,6 +68,12 @@ class Trace:
         for key, full in zip(self.keys, self.full_block_counts, strict=True):
             yield key[: full * TOKEN_BYTES]
 
+    def stored_block_counts(self, *, partial: bool = True) -> tuple[int, ...]:
+        """Blocks of each of ``stored_keys``."""
+        if partial:
+            return self.block_counts
+        return tuple(map(min, self.block_counts, self.full_block_counts))
+
     @cached_property
     def engine_visits(self) -> list[Visit]:
         """``visits()``, kept: each new capacity or policy in a form asks for them again."""
