@@ -7,10 +7,10 @@ request's own. Time grows with stretches and requests, not with tokens.
 """
 
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterator
-from itertools import compress, pairwise
-from operator import mul, sub
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import chain, compress, pairwise
+from operator import add, mul, sub
 from typing import Any
 
 from calculators.serving.distribution import Distribution, of_counts
@@ -56,42 +56,43 @@ def gaps_with_breaks(trace: Trace, counts: Counts) -> None:
     Those who join see it from their own first token on.
     """
     numbers, starts, lengths, sequences = columns(trace.clock, trace.last_number)
-    joins, first_gaps = joiners(trace), {}
+    first_ends = dict(zip(numbers, map(add, starts, lengths), strict=False))
+    joins = own_gaps(trace, first_ends, counts)
+    late = Counter(trace.late)
     previous: Any = None
-    rows = zip(pairwise(numbers), starts, lengths, sequences, strict=True)
-    for (number, upto), start, length, decoding in rows:
+    for number, upto, start, length, decoding in zip(
+        numbers, numbers[1:], starts, lengths, sequences, strict=False
+    ):
         if upto > number:
             end = start + length
             first = length if previous is None else end - previous
-            shown = joins.get(number, ())
-            counts[first] += decoding - len(shown)
-            for instant in shown:
-                counts[end - instant] += 1
-            first_gaps[number] = first
+            counts[first] += decoding - joins.get(number, 0)
             more = upto - number - 1
             if more:
                 counts[length] += decoding * more
                 end += length * more
+            if upto in late:
+                counts[length if more else first] -= late[upto]
             previous = end
-    for number in trace.late:
-        place = bisect_left(numbers, number) - 1
-        single = number - numbers[place] == 1
-        counts[first_gaps[numbers[place]] if single else lengths[place]] -= 1
 
 
-def joiners(trace: Trace) -> dict[int, list[Any]]:
-    """By number of decode iterations: the first tokens of those who join then and see a gap."""
-    found: defaultdict[int, list[Any]] = defaultdict(list)
+def own_gaps(trace: Trace, first_ends: Mapping[int, Any], counts: Counts) -> Counter[int]:
+    """Count the first gaps after joins, each from the request's own token to ``first_ends``.
+
+    Returns how many requests that see a gap join at each number of decode iterations.
+    """
     usual = [tokens > 1 for tokens in trace.shown]
     for index in trace.earlier:
         usual[index] = False
-        for stay in trace.stays(index):
-            if stay.tokens > 1:
-                found[stay.joined].append(stay.shown_at)
-    pairs = zip(trace.joined, trace.first_token, strict=True)
-    for number, instant in compress(pairs, usual):
-        found[number].append(instant)
-    return found
+    numbers = list(compress(trace.joined, usual))
+    shown = list(compress(trace.first_token, usual))
+    stays = chain.from_iterable(map(trace.stays, trace.earlier))
+    for stay in (stay for stay in stays if stay.tokens > 1):
+        numbers.append(stay.joined)
+        shown.append(stay.shown_at)
+    for gap, count in Counter(map(sub, map(first_ends.__getitem__, numbers), shown)).items():
+        counts[gap] += count
+    return Counter(numbers)
 
 
 def columns(clock: Clock, last: int) -> tuple[list[int], list[Any], list[Any], list[int]]:
