@@ -38,6 +38,7 @@ MASK = (1 << SHIFT) - 1
 MIXED = ("orca", "chunked", "v1")
 CHUNKING = ("chunked", "v1")
 RESERVING = ("static", "orca")
+RUNNING = (PREFILLING, DECODING)
 POLICIES = ("static", "orca", "prefill_first", "chunked", "v1")
 
 
@@ -476,11 +477,13 @@ class Core:
 
     def make_room(self, now: Time) -> None:
         """Preempt from the tail until every decoding request left can take its block."""
-        slot = (self.number + 1) % self.size
-        while self.residues[slot] > self.free:
-            victim = self.order.pop()
-            if self.trace.status[victim] in {PREFILLING, DECODING}:
-                self.preempt(victim, now)
+        slot, residues = (self.number + 1) % self.size, self.residues
+        order, status = self.order, self.trace.status
+        while residues[slot] > self.free:
+            victim = order.pop()
+            while status[victim] not in RUNNING:
+                victim = order.pop()
+            self.preempt(victim, now)
 
     def preempt(self, index: int, now: Time) -> None:
         """Back to the head of the queue, without blocks and computed tokens."""

@@ -10,8 +10,8 @@ from calculators.serving.load_params import Params
 from calculators.serving.request import Request
 from calculators.serving.systems import LOOPS, steps_singly
 
-REQUEST_S = 120e-6  # a request under one scheduler, all tables included
-SWEPT_S = 50e-6  # a request in a point of a sweep
+REQUEST_S = 45e-6  # a request under one scheduler, all tables included
+SWEPT_S = 35e-6  # a request in a point of a sweep
 TOKEN_S = 12e-6  # an output token in the plain engine
 ITERATION_S = 5e-6  # an output token, at most, where every iteration is looked at by itself
 PATIENCE_S = 25

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, batched, compress, repeat
 from operator import attrgetter, eq, sub
 from typing import Any
@@ -76,7 +77,7 @@ class Stay:
     tokens: int
 
 
-@dataclass(slots=True)
+@dataclass
 class Trace:
     """The columns of a run, by index of request. ``shown`` counts tokens.
 
@@ -97,7 +98,6 @@ class Trace:
     joined: list[int]
     clock: Clock = field(default_factory=Clock)
     reasons: dict[int, str] = field(default_factory=dict)
-    earlier: dict[int, list[Stay]] = field(default_factory=dict)
     resumed: dict[int, Time] = field(default_factory=dict)
     preemptions: Counter[int] = field(default_factory=Counter)
     recomputed: Counter[int] = field(default_factory=Counter)
@@ -109,11 +109,17 @@ class Trace:
     mixed: bool = False
 
     def seal(self, number: int) -> None:
-        """Make the indices, once the run is over after so many decode iterations."""
+        """Make the index by number, once the run is over after so many decode iterations."""
         self.last_number = number
         self.clock.seal()
+
+    @cached_property
+    def earlier(self) -> dict[int, list[Stay]]:
+        """The stays that a preemption ended, by request, once the run is over."""
+        found: dict[int, list[Stay]] = {}
         for index, shown_at, joined, tokens in batched(self.ended_stays, 4, strict=True):
-            self.earlier.setdefault(index, []).append(Stay(shown_at, joined, tokens))
+            found.setdefault(index, []).append(Stay(shown_at, joined, tokens))
+        return found
 
     def stays(self, index: int) -> list[Stay]:
         """The stays of a request in the batch, in order."""
