@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, chain
-from operator import mul, sub
+from operator import mul, sub, truediv
 from typing import Literal, overload
 
 from calculators.serving.request import Time
@@ -86,20 +86,23 @@ class Quotients(Sequence[Fraction]):
     round alike, these few are compared exactly.
     """
 
-    __slots__ = ("pairs", "rounded")
+    __slots__ = ("above", "below", "rounded")
 
     def __init__(self, pairs: Iterable[tuple[Time, int]]) -> None:
-        integers = [  # the part may itself be a fraction
-            (part.numerator, whole * part.denominator) for part, whole in pairs
-        ]
-        rounded = [above / below for above, below in integers]
+        above: list[int] = []
+        below: list[int] = []
+        for part, whole in pairs:
+            above.append(part.numerator)  # the part may itself be a fraction
+            below.append(whole * part.denominator)
+        rounded = list(map(truediv, above, below))
         order = sorted(range(len(rounded)), key=rounded.__getitem__)
-        self.pairs = [integers[index] for index in order]
-        self.rounded = [rounded[index] for index in order]
+        self.above = list(map(above.__getitem__, order))
+        self.below = list(map(below.__getitem__, order))
+        self.rounded = list(map(rounded.__getitem__, order))
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self.pairs)
+        return len(self.rounded)
 
     @overload
     def __getitem__(self, index: int) -> Fraction: ...
@@ -111,8 +114,9 @@ class Quotients(Sequence[Fraction]):
             return [self[place] for place in range(*index.indices(len(self)))]
         place = range(len(self))[index]
         first = bisect_left(self.rounded, self.rounded[place])
-        alike = self.pairs[first : bisect_right(self.rounded, self.rounded[place])]
-        exact = sorted((Fraction(*pair), count) for pair, count in Counter(alike).items())
+        same = slice(first, bisect_right(self.rounded, self.rounded[place]))
+        alike = Counter(zip(self.above[same], self.below[same], strict=True))
+        exact = sorted((Fraction(*pair), count) for pair, count in alike.items())
         upto = list(accumulate(count for _, count in exact))
         return exact[bisect_right(upto, place - first)][0]
 
@@ -125,7 +129,7 @@ class Ratios(Distribution):
     @property
     def total(self) -> Time:
         """The sum of all quotients."""
-        return sum_of_ratios(self.values.pairs)
+        return sum_of_ratios(zip(self.values.above, self.values.below, strict=True))
 
 
 def distribution(values: Iterable[Time]) -> Distribution:
