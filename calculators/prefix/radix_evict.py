@@ -4,7 +4,8 @@ Candidates wait in two places. ``fresh`` are leaves in the order in which they w
 a higher score than the one before it; all others are in the heap ``queue``. Scores were noted when
 a node was queued and may be out of date; what comes to the front is checked then. Where scores
 only grow, one entry a node is enough for the exact order: a node whose score has grown goes back
-to its place. SGLang heaps all leaves anew at each call, with the same result.
+to its place. Else a node has an entry for each score it had, and the right one counts. SGLang
+heaps all leaves anew at each call, with the same result.
 """
 
 from heapq import heappop
@@ -17,82 +18,49 @@ if TYPE_CHECKING:
     from calculators.prefix.radix import RadixTree
 
 
-def make_room(tree: "RadixTree", amount: int, victims: list[Node] | None = None) -> int:
-    """Evict leaves until at least ``amount`` elements are gone; how many went.
-
-    What goes is added to ``victims``.
-    """
-    evict = evict_growing if tree.policy.grows else evict_any
-    size, count = evict(tree, amount, victims)
-    tree.size -= size
-    tree.evicted_size += size
-    tree.nodes -= count
-    return size
-
-
-def evict_growing(tree: "RadixTree", amount: int, victims: list[Node] | None) -> tuple[int, int]:
-    """Under a score that never falls; the elements and the nodes that went."""
+def make_room(tree: "RadixTree", amount: int, victims: list[Node] | None = None) -> int:  # noqa: C901 # see below
+    """Evict leaves of at least ``amount`` elements; how many went. They join ``victims``."""
     # Longer than others here: it runs once a request, and a call a leaf would show.
     queue, fresh, queued, score = tree.queue, tree.fresh, tree.queued, tree.score
-    first = queue[0] >> MOMENT_BITS if queue else 0  # the lowest score of the heap
-    size = count = 0
-    while size < amount:
-        if fresh and (not queue or fresh[0].stored <= first):
+    grows = tree.policy.grows
+    take = queued.pop if grows else queued.get
+    gone = removed = 0
+    while gone < amount:
+        if fresh and not (queue and queue[0] >> MOMENT_BITS < fresh[0].stored):
             node = fresh.popleft()
+            stored = node.stored
         elif queue:
-            node = queued.pop(heappop(queue) & MOMENT)
-            first = queue[0] >> MOMENT_BITS if queue else 0
+            entry = heappop(queue)
+            stored = entry >> MOMENT_BITS
+            found = take(entry & MOMENT, None)
+            if found is None:
+                continue
+            node = found
         else:
             break
         if node.children is not None or node.locks:
+            queued.pop(node.created, None)
             node.queued = False
             continue
-        if score(node) != node.stored:
-            tree.enqueue(node)
-            first = queue[0] >> MOMENT_BITS
-            continue
-        parent = node.parent
-        if parent is None or (children := parent.children) is None:
-            raise BrokenInvariantError("a root or an evicted node cannot be evicted")
-        del children[node.head]
-        node.parent = None
-        size += len(node.key)
-        count += 1
-        if victims is not None:
-            victims.append(node)
-        if not children:
-            parent.children = None
-            if not parent.locks and not parent.queued:
-                tree.enqueue(parent)
-                first = queue[0] >> MOMENT_BITS
-    return size, count
-
-
-def evict_any(tree: "RadixTree", amount: int, victims: list[Node] | None) -> tuple[int, int]:
-    """Under any score: a node has an entry for each score it had, and the right one counts."""
-    queue, queued = tree.queue, tree.queued
-    size = count = 0
-    while size < amount and queue:
-        entry = heappop(queue)
-        node = queued.get(entry & MOMENT)
-        if node is None:
-            continue
-        if node.children is not None or node.locks:
-            del queued[node.created]
-            node.queued = False
-            continue
-        if tree.score(node) != entry >> MOMENT_BITS:
+        if score(node) != stored:
+            if grows:  # its one entry was out of date
+                tree.enqueue(node)
             continue
         parent = node.parent
         if parent is None or parent.children is None:
             raise BrokenInvariantError("a root or an evicted node cannot be evicted")
-        del parent.children[node.head], queued[node.created]
+        del parent.children[node.head]
+        if not grows:
+            queued.pop(node.created, None)
         node.parent = None
-        size += len(node.key)
-        count += 1
-        if victims is not None:
-            victims.append(node)
+        gone += len(node.key)
+        removed += 1
         if not parent.children:
             parent.children = None
             tree.offer(parent)
-    return size, count
+        if victims is not None:
+            victims.append(node)
+    tree.size -= gone
+    tree.evicted_size += gone
+    tree.nodes -= removed
+    return gone
