@@ -7,12 +7,15 @@ import base64
 import hashlib
 import re
 from html import escape
+from itertools import count
 
 ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
 SWITCHER = re.compile(r'<a href="[^"]*" hreflang="(\w+)" class="md-select')
 ALIGNED = re.compile(r' style="text-align: (left|right|center);"')
 TABLE = re.compile(r"^<table>\n.*?^</table>", re.DOTALL | re.MULTILINE)
 SCROLLER = r'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">\g<0></div></div>'
+LISTING = re.compile(r'<pre(?: tabindex="0")?>(?:<span></span>)?<code>')
+COPY_NAMES = {"en": "Copy to clipboard", "zh": "复制"}
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 CHARSET = '<meta charset="utf-8">'
 
@@ -33,7 +36,26 @@ def finished(html: str, *, root: str, url: str, lang: str) -> str:
     linked = with_switcher(with_alternates(html, addresses), url=url, lang=lang)
     linked = linked.replace(SEARCH, f'{SEARCH} aria-label="{SEARCH_NAMES[lang]}"')
     # Markdown aligns table cells by inline style, which the policy forbids.
-    return with_policy(with_scrollers(ALIGNED.sub(r' class="cp-\1"', linked)))
+    aligned = ALIGNED.sub(r' class="cp-\1"', linked)
+    return with_policy(with_scrollers(with_copying(aligned, COPY_NAMES[lang])))
+
+
+def with_copying(html: str, name: str) -> str:
+    """Let listings scroll by the keyboard, and write the button that the theme's script listens to.
+
+    The script would make it, and measure the page between one listing and the next.
+    """
+    numbers = count()
+
+    def listing(_: re.Match[str]) -> str:
+        ident = f"__code_{next(numbers)}"
+        return (
+            f'<pre id="{ident}"><span class="md-code__nav"><button type="button" '
+            f'class="md-code__button" title="{name}" data-clipboard-target="#{ident} > code" '
+            f'data-md-type="copy"></button></span><code tabindex="0">'
+        )
+
+    return LISTING.sub(listing, html)
 
 
 def with_scrollers(html: str) -> str:

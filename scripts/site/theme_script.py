@@ -24,8 +24,24 @@ ADDRESSES = re.compile(r"\$\(document\)\.subscribe\((\w+)\)")
 ONCE = "{once:!0,capture:!0}"
 # It wraps tables into scrollers; ``pages.finished`` does.
 TABLES, NONE = '"table:not([class])"', '"cp-none"'
-# It measures every listing, also those within answers that need not be laid out yet.
-LISTINGS, FEWER = '"pre:not(.mermaid) > code"', '"pre:not(.mermaid):not(.cp-code) > code"'
+# It gives each listing a button and then measures it, so that every listing costs one layout of the
+# page; ``pages.with_copying`` writes the buttons.
+LISTINGS = '"pre:not(.mermaid) > code"'
+# It does all of its work in one task, which on a phone holds up the reader's first touch for half
+# a second; here the script ends where its own parts begin. They follow when the page that they
+# measure was drawn, each part of a page in a task of its own. What others want is there at once.
+DRAWN = "requestAnimationFrame(()=>setTimeout(()=>"
+START = re.compile(
+    r'V\("navigation\.instant"\)&&\w+\(\{.*;window\.document\$=(\w+);[^{}]*(?=\}\)\(\);)'
+)
+SEARCH = re.compile(r'(\w+)=document\.forms\.namedItem\("search"\)\?')
+PARTS = re.compile(
+    r'(\$s=(\w+)\(\(\)=>\w+\()(\.\.\.\w+\("announce"\).*?\}\)\))(\)\),\w+=\w+\.pipe\()'
+)
+VIEWPORT = re.compile(r"(\w+\(\[\w+\(\),\w+\(\)\]\))(\.pipe\(\w+\(\(\[\w+,\w+\]\)=>\(\{offset:)")
+LATER = re.compile(r"([\w$]+)\((\w+)\)\.pipe\((\w+)\(\2\?400:100\)\)")
+# Whether a browser can copy is asked twice, each time at the price of the style; all can.
+COPYING = re.compile(r"\w+\.default\.isSupported\(\)&&(new \w+\(\w+=>\{new \w+\.default\()")
 # The index is fetched, parsed, copied and indexed on every view; here once a reader turns to the
 # search, at the event that ``main.html`` sends.
 INDEX = re.compile(r',(\w+\(1\))\):(\w+\(new URL\("search/search_index\.json",\w+\.base\)\))')
@@ -36,22 +52,29 @@ SWITCH_MAP = re.compile(r'\.pipe\((\w+)\(\(\)=>\w+\("link\[rel=alternate\]"\)\)'
 def quiet(code: str) -> str:
     """The theme's script without that work; ``LookupError`` where it is not as expected."""
     event, mapped = only(FROM_EVENT, code)[1], only(SWITCH_MAP, code)[1]
-    fetched, addresses = only(INDEX, code), only(ADDRESSES, code)
+    fetched, addresses, copying = only(INDEX, code), only(ADDRESSES, code), only(COPYING, code)
     shared, request = fetched.groups()
+    parts, later, viewport = only(PARTS, code), only(LATER, code), only(VIEWPORT, code)
+    turn = f"{later[1]}(part).pipe({later[3]}(1),{mapped}(part=>part))"
     waits = f',{shared}):{event}(window,"cp-search").pipe({mapped}(()=>{request}),{shared})'
     replaced = {
         fetched[0]: waits,
         ALTERNATES: SITEMAP,
         SWITCHING: "void 0",
         only(STATING, code)[2]: "void 0",
-        LISTINGS: FEWER,
+        LISTINGS: NONE,
+        copying[0]: copying[1],
+        viewport[0]: f"{parts[2]}(()=>{viewport[1]}){viewport[2]}",
+        parts[0]: f"{parts[1]}...[{parts[3]}].map(part=>{turn}){parts[4]}",
         TABLES: NONE,
         addresses[0]: f'addEventListener("click",()=>{addresses[1]}(document),{ONCE})',
     }
     for old, new in replaced.items():
         only(re.compile(re.escape(old)), code)
         code = code.replace(old, new)
-    return code
+    start, search = only(START, code), only(SEARCH, code)[1]
+    early = f"{search}.subscribe();window.document$={start[1]}"
+    return code.replace(start[0], f"{early};{DRAWN}{{{start[0]}}}))")
 
 
 def only(pattern: re.Pattern[str], code: str) -> re.Match[str]:

@@ -124,6 +124,21 @@ def test_search(page: Page, base: str, folder: str, words: str, page_found: str)
     assert all(("/zh/" in href) == bool(folder) for href in hrefs)
 
 
+@both
+def test_a_listing_is_copied(page: Page, base: str, folder: str) -> None:
+    """The button of a listing copies its text and nothing else, also after instant navigation."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{base}{folder}latency/")
+    page.click('.md-tabs a:has-text("KV")')
+    page.wait_for_url(f"{base}{folder}kv-cache/")
+    listing = page.locator(".highlight pre").first
+    listing.locator(".md-code__button").click()
+    expect(page.locator(".md-dialog--active")).to_be_visible()
+    shown = listing.locator("code").inner_text()
+
+    assert page.evaluate("navigator.clipboard.readText()") == shown.strip()
+
+
 def test_one_bilingual_page_for_missing_addresses(page: Page, base: str) -> None:
     """An unknown address is answered in both languages, at any depth."""
     reply = page.goto(f"{base}zh/no/such/page")

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from scripts.paths import ROOT
-from scripts.site.pages import finished, script_hash, with_policy, with_switcher
+from scripts.site.pages import finished, script_hash, with_copying, with_policy, with_switcher
 
 PAGE = """<!doctype html>
 <html><head>
@@ -38,6 +38,29 @@ def links(html):
 def switches(html):
     """{language: address} of the theme's switcher."""
     return {lang: href for href, lang in re.findall(r'<a href="([^"]*)" hreflang="(\w+)"', html)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "html"),
+    [
+        pytest.param(
+            1, '<div class="highlight"><pre><span></span><code>a</code></pre>', id="fence"
+        ),
+        pytest.param(1, '<pre tabindex="0"><code>a</code></pre>', id="citation"),
+        pytest.param(2, "<pre><code>a</code></pre><pre><code>b</code></pre>", id="two"),
+        pytest.param(
+            0, '<pre class="cp-code" tabindex="0"><code>a</code></pre>', id="of an answer"
+        ),
+    ],
+)
+def test_listings_have_buttons(expected, html):
+    """Each listing of the text has its own button, which names it, and scrolls by the keyboard."""
+    shown = with_copying(html, "Copy")
+    targets = re.findall(r'data-clipboard-target="#(\w+) > code"', shown)
+
+    assert expected == len(targets) == shown.count('<code tabindex="0">')
+    assert re.findall(r'<pre id="(\w+)">', shown) == targets
+    assert len(set(targets)) == expected
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import material
 import pytest
 
-from scripts.site.theme_script import ALTERNATES, SWITCHING, TABLES, quiet
+from scripts.site.theme_script import ALTERNATES, DRAWN, LISTINGS, SWITCHING, TABLES, quiet
 
 [BUNDLE] = Path(material.__file__).parent.glob("templates/assets/javascripts/bundle.*.min.js")
 CODE = BUNDLE.read_text(encoding="utf-8")
@@ -15,8 +15,17 @@ def test_the_pinned_theme_is_as_expected():
     """Each place is in the script of the installed theme, and is gone afterwards."""
     mended = quiet(CODE)
 
-    assert not [old for old in (ALTERNATES, SWITCHING, TABLES) if old in mended]
+    assert not [old for old in (ALTERNATES, LISTINGS, SWITCHING, TABLES) if old in mended]
     assert 1 == mended.count('(window,"cp-search")')
+
+
+def test_the_parts_of_the_theme_wait_for_the_page():
+    """What others want of the theme is there at once; its own parts follow the first drawing."""
+    early, late = quiet(CODE).split(DRAWN)
+
+    assert early.count("window.document$=") == 1
+    assert "window.location$=" not in early
+    assert '("announce")' in late
 
 
 @pytest.mark.parametrize(
