@@ -47,7 +47,7 @@ function startEngine(where) {
     engine.worker.onmessage = ({ data }) => {
       if (data.ready) {
         clearTimeout(timer);
-        keepLater(() => [where.worker, where.wheel, ...where.files]);
+        keepLater(() => [where.worker, where.wheel, ...where.files, where.plot]);
         resolve();
       } else if (data.id === undefined) {
         clearTimeout(timer);
@@ -179,10 +179,6 @@ class Calculator {
     this.section.addEventListener("focusin", wake, { once: true });
     this.section.addEventListener("pointerenter", wake, { once: true });
     if (navigator.connection?.saveData || !("IntersectionObserver" in window)) return;
-    if (isFirst(this.section) && this.section.getBoundingClientRect().top < innerHeight + NEAR_PX) {
-      wake(); // an observer would tell only after the theme's script has run
-      return;
-    }
     const near = new IntersectionObserver(
       (entries) => {
         if (entries.some((entry) => entry.isIntersecting)) {
@@ -450,9 +446,6 @@ class Calculator {
   }
 }
 
-// Asking for a place makes the browser lay out the page, so only the first calculator is asked.
-const isFirst = (section) => section === document.querySelector(".cp-calculator");
-
 function absolute(where) {
   const address = (path) => new URL(path, import.meta.url).href; // assets lie beside the bridge
   return {
@@ -556,15 +549,27 @@ function drawNow(root, address) {
 const QUIET_MS = 3_000;
 
 function keepLater(addresses) {
-  setTimeout(() => keepOffline(addresses()), QUIET_MS);
+  setTimeout(() => keepOffline({ files: addresses() }), QUIET_MS);
 }
 
-async function keepOffline(addresses) {
+// The other pages of the language follow once a reader stays, and never before a first answer.
+const STAYED_MS = 10_000;
+
+function keepPagesLater() {
+  if (navigator.connection?.saveData) return;
+  setTimeout(async () => {
+    await engine.starting?.catch(() => {});
+    const links = document.querySelectorAll(".md-nav--primary a[href]");
+    keepOffline({ pages: [...links].map((link) => link.href) });
+  }, STAYED_MS);
+}
+
+async function keepOffline(wanted) {
   if (origin === "null" || !navigator.serviceWorker) return; // a sandbox throws at the question
   try {
     await navigator.serviceWorker.register(new URL("../offline.js", import.meta.url));
     const { active } = await navigator.serviceWorker.ready;
-    active?.postMessage({ keep: addresses });
+    active?.postMessage(wanted);
   } catch (error) {
     console.info("offline copies are not kept:", error.message);
   }
@@ -583,16 +588,6 @@ function bind() {
   }
 }
 
-// The theme wraps each copy button in a navigation landmark, all of the same name. Its script may
-// have run before this one.
-function noLandmarks() {
-  for (const nav of document.querySelectorAll("nav.md-code__nav:not([role])")) {
-    nav.setAttribute("role", "presentation");
-  }
-}
-noLandmarks();
-new MutationObserver(noLandmarks).observe(document.documentElement, { childList: true, subtree: true });
-
 // The engine takes longest, so it does not wait for the rest of the page or the theme's script.
 const parsing = new MutationObserver(bind);
 if (document.readyState === "loading") {
@@ -609,4 +604,7 @@ function bindForGood() {
   else bind();
 }
 
-addEventListener("load", () => keepLater(loaded));
+addEventListener("load", () => {
+  keepLater(loaded);
+  keepPagesLater();
+});

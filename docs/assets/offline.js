@@ -1,4 +1,5 @@
-// The service worker: what was visited can be read, and computed, without a network.
+// The service worker: what was visited can be read, and computed, without a network, and so can the
+// rest of the site in the reader's language once a page was at rest.
 // Hashed files never change and come from the cache; pages come from the network while there is one.
 const CACHE = "critical-path-1";
 const HASHED = /[-.][0-9a-f]{8,}\b[^/]*$|\/assets\/runtime\//;
@@ -7,7 +8,9 @@ self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(activate()));
 
 self.addEventListener("message", (event) => {
-  if (Array.isArray(event.data?.keep)) event.waitUntil(keep(event.data.keep));
+  const { files, pages } = event.data ?? {};
+  if (Array.isArray(files)) event.waitUntil(keep(files));
+  if (Array.isArray(pages)) event.waitUntil(keepPages(pages));
 });
 
 // A page is on its way while this worker starts.
@@ -24,6 +27,42 @@ async function keep(addresses) {
     await cache.add(address).catch(() => {}); // one that fails is asked for again next time
   }
 }
+
+// All copies of pages are brought up to date behind everything else; of one that did not change only
+// the question travels. They then are of one deployment, and what only older ones used is let go.
+async function keepPages(addresses) {
+  const cache = await caches.open(CACHE);
+  const here = [...addresses, ...(await kept(cache)).filter(isPage)].map(bare).filter(isOurs);
+  let whole = true; // a page that fails is asked for again next time, and until then nothing goes
+  for (const address of new Set(here)) whole = (await renew(cache, address)) && whole;
+  if (whole) await tidy(cache);
+}
+
+async function renew(cache, address) {
+  try {
+    const reply = await fetch(address, { cache: "no-cache", priority: "low" });
+    if (reply.ok) await cache.put(address, reply);
+    else if (reply.status === 404) await cache.delete(address);
+    return reply.ok || reply.status === 404;
+  } catch {
+    return false;
+  }
+}
+
+async function tidy(cache) {
+  const files = (await kept(cache)).filter((address) => HASHED.test(address) && ASSET.test(address));
+  const used = new Set();
+  for (const address of (await kept(cache)).filter(isPage)) {
+    const text = await (await cache.match(address)).text();
+    for (const file of files) if (text.includes(file.split(ASSET).at(-1))) used.add(file);
+  }
+  for (const file of files) if (!used.has(file)) await cache.delete(file);
+}
+
+const ASSET = /\/assets\//; // pages name these by what follows
+const isPage = (address) => new URL(address).pathname.endsWith("/");
+const isOurs = (address) => address.startsWith(self.registration.scope);
+const kept = async (cache) => (await cache.keys()).map((request) => request.url);
 
 // The state of a form is in the query, and the page is the same for every state.
 const bare = (address) => {

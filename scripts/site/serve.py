@@ -91,9 +91,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         coding, chosen = self.best(path)
+        about = chosen.stat()
+        version = f'"{about.st_mtime_ns:x}-{about.st_size:x}"'
+        if status is HTTPStatus.OK and self.headers.get("If-None-Match") == version:
+            self.send_unchanged(version)
+            return
         self.send_response(status)
         self.send_header("Content-Type", TYPES.get(path.suffix, "application/octet-stream"))
-        self.send_header("Content-Length", str(chosen.stat().st_size))
+        self.send_header("Content-Length", str(about.st_size))
+        self.send_header("ETag", version)
         lasting = HASHED.search(urlsplit(self.path).path) and status is HTTPStatus.OK
         self.send_header(
             "Cache-Control", "public, max-age=31536000, immutable" if lasting else "no-cache"
@@ -107,6 +113,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         if body:
             self.wfile.write(chosen.read_bytes())
+
+    def send_unchanged(self, version: str) -> None:
+        """Say that the browser's copy is current."""
+        self.send_response(HTTPStatus.NOT_MODIFIED)
+        self.send_header("ETag", version)
+        self.send_header("Vary", "Accept-Encoding")
+        self.end_headers()
 
     def best(self, path: Path) -> tuple[str, Path]:
         """The coding to use, and the file that has it."""

@@ -2,11 +2,12 @@
 
 import json
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser.conftest import LANGUAGES, SLOWEST_MS, Heard, config_text, lead
+from tests.browser.conftest import LANGUAGES, PAGES, SLOWEST_MS, Heard, config_text, lead
 
 pytestmark = pytest.mark.browser
 GIB = 2**30
@@ -247,6 +248,54 @@ def test_offline_after_a_visit(context: BrowserContext, base: str) -> None:
     fresh.fill("#calc-kv [name=layers]", "16")
 
     lead(fresh, 2 * GIB)
+
+
+CACHED = "caches.open('critical-path-1').then(c => c.keys()).then(k => k.map(r => r.url))"
+
+
+def kept_when(page: Page, meets: Callable[[list[str]], bool]) -> list[str]:
+    """The addresses of all copies once they meet a condition: the rest follows after seconds."""
+    for _ in range(300):
+        if meets(kept := page.evaluate(CACHED)):
+            return kept
+        page.wait_for_timeout(200)
+    raise AssertionError(kept)
+
+
+def ends(kept: list[str], *ends: str) -> bool:
+    """Whether there is a copy for each of the ends of an address."""
+    return all(any(address.endswith(end) for address in kept) for end in ends)
+
+
+@pytest.mark.parametrize("folder", LANGUAGES.values(), ids=LANGUAGES.keys())
+def test_offline_also_where_nobody_was(context: BrowserContext, base: str, folder: str) -> None:
+    """After one page of a language another can be read and computed without a network."""
+    fresh = context.new_page()
+    fresh.goto(f"{base}{folder}latency/")
+    fresh.focus("#calc-samples textarea")
+    pages = [f"/sub-path/{folder}{path}" for path in PAGES]
+    kept_when(fresh, lambda kept: ends(kept, ".whl", ".wasm", ".css", *pages))
+    context.set_offline(True)
+    fresh.goto(f"{base}{folder}kv-cache/")
+    fresh.fill("#calc-kv [name=layers]", "16")
+
+    lead(fresh, 2 * GIB)
+
+
+def test_copies_are_of_one_deployment(context: BrowserContext, base: str) -> None:
+    """What no page names any more is let go, and a page that is gone; current files stay."""
+    fresh = context.new_page()
+    fresh.goto(f"{base}latency/")
+    fresh.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    old = [f"{base}assets/bridge-0123456789.mjs", f"{base}no-such-page/"]
+    put = "async all => { const c = await caches.open('critical-path-1');"
+    put += " for (const a of all) await c.put(a, new Response('old')); }"
+    fresh.evaluate(put, old)
+    kept_when(fresh, lambda kept: ends(kept, "/scheduling/"))
+    kept = kept_when(fresh, lambda kept: not any(ends(kept, address) for address in old))
+
+    assert any(re.search(r"/bridge-\w+\.mjs$", address) for address in kept)
+    assert any(address.endswith(".css") for address in kept)
 
 
 FAILURES = {

@@ -43,9 +43,11 @@ def get(request, folder):
     thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
 
-    def ask(path, accept="", method="GET"):
+    def ask(path, accept="", method="GET", version=""):
         connection = http.client.HTTPConnection(*serving.server_address[:2], timeout=20)
         headers = {"Accept-Encoding": accept} if accept else {"Accept-Encoding": "identity"}
+        if version:
+            headers["If-None-Match"] = version
         connection.request(method, f"{prefix}{path}", headers=headers)
         reply = connection.getresponse()
         body = reply.read()
@@ -102,6 +104,17 @@ def test_precompressed(get, accept, coding, body):
     assert reply.getheader("Content-Type") == TYPES[".mjs"]
     assert reply.getheader("Vary") == "Accept-Encoding"
     assert {*CODINGS} == {"br", "gzip"}
+
+
+def test_a_current_copy_is_not_sent_again(get):
+    """A browser that names the version it holds is told so, and of each coding there is one."""
+    plain, _ = get("assets/app.mjs")
+    version = plain.getheader("ETag")
+    reply, body = get("assets/app.mjs", version=version)
+    packed, _ = get("assets/app.mjs", "br", version=version)
+
+    assert (reply.status, reply.getheader("ETag"), body) == (304, version, b"")
+    assert packed.status == 200
 
 
 @pytest.mark.parametrize(
