@@ -56,7 +56,7 @@ from calculators.show.progress import Progress
 from calculators.show.quantity import Quantity
 
 FCFS = ("static", "orca", "prefill_first", "chunked", "v1")
-MOST_KEPT = 10_000  # requests; seven runs of as many hold some 45 MiB
+MOST_KEPT = 10_000  # requests; seven runs of as many hold some 50 MiB
 FEW_TOKENS = 20_000  # output tokens up to which the plain engine is quick enough here
 STEEPEST = 2  # times the rate: the last point of a load sweep
 BUDGETS = (256, 512, 1024, 2048, 4096, 8192)

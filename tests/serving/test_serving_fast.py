@@ -4,7 +4,7 @@ import pytest
 import serving_strategies as strategies
 from hypothesis import given, settings
 
-from calculators.serving import engine, fast
+from calculators.serving import engine, fast, fast_sglang
 from calculators.serving.columns import of_pairs
 from calculators.serving.costs import Linear
 from calculators.serving.settings import Settings
@@ -62,3 +62,15 @@ def test_fast_path_preempts_alike(requests, options, cost):
 def test_what_the_fast_path_covers(options, covered):
     """Options that could break its reasoning are left to the plain engine."""
     assert covered == fast.covers(Settings(**options))
+
+
+@pytest.mark.parametrize("policy", [*fast.POLICIES, "sglang"])
+def test_no_requests_are_no_work(policy):
+    """Nothing arrives, nothing ends, no iteration runs."""
+    options = Settings(policy=policy, token_budget=8, num_blocks=4)
+    engine_of = fast_sglang if policy == "sglang" else fast
+
+    trace = engine_of.run([], options, Linear(a=1, b=1, c=1))
+
+    assert () == trace.outcomes()
+    assert 0 == trace.last_number
