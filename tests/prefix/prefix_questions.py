@@ -113,6 +113,7 @@ STEPS_REFUSED = [
             "start r",
             "finish",
             "finish r",
+            "append r a",
             "start r a\nstart r a",
             "match " + "a " * 65,
             "match a\n" * 101,
