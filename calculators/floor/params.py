@@ -5,7 +5,6 @@ What neither the form nor a pasted config states is looked up in the lists of kn
 those do not know either is asked for.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,13 +13,14 @@ from typing import Any
 from calculators.floor.cards import CARDS, COMPUTE_DTYPES, GIGA, TERA
 from calculators.floor.counts import BILLION, Count, known
 from calculators.floor.passes import Machine, Model
-from calculators.floor.weights import Experts, Weights
+from calculators.floor.weights import Experts, Weights, billions
 from calculators.form import fields
-from calculators.form.errors import ParameterError
+from calculators.form.errors import ParameterError, excerpt
 from calculators.kv.capacity import Memory, weight_bytes
 from calculators.kv.catalogue import MODELS
 from calculators.kv.dtypes import DTYPES, dtype
 from calculators.kv.engines.steps import GIB, MIB
+from calculators.kv.notation import MOST_ELEMENTS
 from calculators.kv.shape import SOURCES, Shape, ShapeParams, short_values
 from calculators.tiering.devices import OTHER
 from calculators.tiering.widths import WIDTHS
@@ -33,8 +33,13 @@ TYPE: Mapping[str, Any] = {"group": "weights", "when": ("counts", (TYPED,))}
 HEADS = ("num_attention_heads", "n_head")
 VOCABULARY = ("vocab_size",)
 HIDDEN = ("hidden_size", "n_embd", "d_model")
-EXPERTS = ("n_routed_experts", "num_experts", "num_local_experts")
-PER_TOKEN = ("num_experts_per_tok", "experts_per_token", "num_experts_per_token")
+EXPERTS = ("n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts")
+PER_TOKEN = (
+    "num_experts_per_tok", "experts_per_token", "num_experts_per_token", "top_k_experts",
+    "moe_top_k", "moe_topk", "moe_k",
+)  # fmt: skip
+MOST_HEADS = 100_000
+MOST_EXPERTS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +56,15 @@ class Params(ShapeParams):
     )
     dtype: str = fields.choice("bfloat16", tuple(DTYPES), labelled=False, group="shape")
     counts: str = fields.choice("known", ("known", TYPED), group="weights")
-    parameters_b: Fraction | None = fields.decimal("", minimum="0.000001", maximum=MOST_B, **TYPE)
+    parameters_b: Fraction | None = fields.decimal("", minimum="0.0001", maximum=MOST_B, **TYPE)
     active_parameters_b: Fraction | None = fields.decimal(
-        "", minimum="0.000001", maximum=MOST_B, **TYPE
+        "", minimum="0.0001", maximum=MOST_B, **TYPE
     )
-    experts: int | None = fields.integer(None, minimum=1, maximum=1_000_000, **TYPE)
-    experts_per_token: int | None = fields.integer(None, minimum=1, maximum=1_000_000, **TYPE)
+    experts: int | None = fields.integer(None, minimum=1, maximum=MOST_EXPERTS, **TYPE)
+    experts_per_token: int | None = fields.integer(None, minimum=1, maximum=MOST_EXPERTS, **TYPE)
     embedding_b: Fraction | None = fields.decimal("", minimum="0", maximum=MOST_B, **TYPE)
     tied_embeddings: bool = fields.switch(**TYPE)
-    query_heads: int | None = fields.integer(None, minimum=1, maximum=100_000, **TYPE)
+    query_heads: int | None = fields.integer(None, minimum=1, maximum=MOST_HEADS, **TYPE)
     weight_dtype: str = fields.choice("bfloat16", tuple(DTYPES), labelled=False, group="weights")
     device: str = fields.choice("H100 SXM", (*CARDS, OTHER), labelled=False, group="devices")
     tflop_per_s: Fraction = fields.decimal(
@@ -110,27 +115,39 @@ def model_of(params: Params, shape: Shape) -> Model:
     )
 
 
-def facts(params: Params) -> dict[str, Any]:
-    """The keys of a pasted config, those of its text part over the others."""
+def facts(params: Params) -> Mapping[str, Any]:
+    """The keys of a pasted config, those of its text decoder over the others."""
     if params.source != "config" or not params.config:
         return {}
-    tree = json.loads(params.config.strip().removeprefix("\ufeff"))
-    nested = tree.get("text_config")
-    return {**tree, **(nested if isinstance(nested, dict) else {})}
+    # Needed by a config only, as in ``kv.shape``.
+    from calculators.kv.config_text import parse_config  # noqa: PLC0415
+    from calculators.kv.facts import FIELD, Facts  # noqa: PLC0415
+    from calculators.kv.families import decoder_of  # noqa: PLC0415
+
+    tree = parse_config(FIELD, params.config)
+    return {**tree, **decoder_of(Facts(tree)).tree}
 
 
-def whole(stated: dict[str, Any], keys: tuple[str, ...]) -> int | None:
-    """The first of the keys that holds a positive whole number."""
+def whole(
+    stated: Mapping[str, Any], keys: tuple[str, ...], most: int = MOST_ELEMENTS
+) -> int | None:
+    """The first of the keys that holds a positive whole number.
+
+    ParameterError ``out_of_range`` where it is larger than any model's.
+    """
     for key in keys:
         value = stated.get(key)
+        if type(value) is int and value > most:
+            limits = {"text": excerpt(str(value)), "minimum": 1, "maximum": most}
+            raise ParameterError("config", "out_of_range", key=key, **limits)
         if type(value) is int and value > 0:
             return value
     return None
 
 
-def query_heads(params: Params, stated: dict[str, Any]) -> int:
+def query_heads(params: Params, stated: Mapping[str, Any]) -> int:
     """The field's, the config's or the list's. ParameterError ``width_unknown`` without."""
-    given = params.query_heads or whole(stated, HEADS)
+    given = params.query_heads or whole(stated, HEADS, MOST_HEADS)
     if given is None and params.source == "model" and params.model in WIDTHS:
         _, given = WIDTHS[params.model]
     if given is None:
@@ -138,7 +155,7 @@ def query_heads(params: Params, stated: dict[str, Any]) -> int:
     return given
 
 
-def count_of(params: Params, stated: dict[str, Any]) -> Count:
+def count_of(params: Params, stated: Mapping[str, Any]) -> Count:
     """Parameters typed, else those of the known model, else what its name says.
 
     ParameterError ``no_parameters`` where nothing says it.
@@ -153,26 +170,29 @@ def count_of(params: Params, stated: dict[str, Any]) -> Count:
     return Count(
         parameters=listed.parameters,
         active=listed.active if active is None else int(active * BILLION),
-        experts=params.experts or listed.experts or whole(stated, EXPERTS),
-        per_token=params.experts_per_token or listed.per_token or whole(stated, PER_TOKEN),
+        experts=params.experts or listed.experts or whole(stated, EXPERTS, MOST_EXPERTS),
+        per_token=params.experts_per_token
+        or listed.per_token
+        or whole(stated, PER_TOKEN, MOST_EXPERTS),
         embedding=embedding,
         tied=tied,
     )
 
 
-def embedding_of(params: Params, stated: dict[str, Any], listed: Count) -> tuple[int, bool]:
+def embedding_of(params: Params, stated: Mapping[str, Any], listed: Count) -> tuple[int, bool]:
     """Vocabulary × hidden size, and whether one table serves both ends; 0 where nothing says."""
     if params.embedding_b is not None:
         return int(params.embedding_b * BILLION), params.tied_embeddings
     words, hidden = whole(stated, VOCABULARY), whole(stated, HIDDEN)
-    if (
-        words and hidden
-    ):  # untied where it does not say, so that too little is counted, not too much
-        return words * hidden, stated.get("tie_word_embeddings") is True
-    return listed.embedding, listed.tied
+    if not words or not hidden:
+        return listed.embedding, listed.tied
+    tied = stated.get("tie_word_embeddings")
+    if tied is None:  # untied, so that too little is counted, not too much; unless two cannot be
+        tied = 2 * words * hidden > listed.parameters
+    return words * hidden, tied is True
 
 
-def weights_of(params: Params, stated: dict[str, Any]) -> Weights:
+def weights_of(params: Params, stated: Mapping[str, Any]) -> Weights:
     """The weights. ParameterErrors ``active_needed``, ``experts_needed`` and those of check."""
     count = count_of(params, stated)
     if count.active is None and count.experts is not None and count.experts > 1:
@@ -231,15 +251,10 @@ def shared_values(params: Params, shape: Shape, model: Model) -> dict[str, str]:
     read = {
         "counts": TYPED,
         "query_heads": str(model.query_heads),
-        "embedding_b": decimal_text(weights.embedding),
+        "embedding_b": billions(weights.embedding),
         "tied_embeddings": "1" if weights.tied else "",
     }
     if weights.experts is not None:
         read["experts"] = str(weights.experts.total)
         read["experts_per_token"] = str(weights.experts.per_token)
     return short | read
-
-
-def decimal_text(count: int) -> str:
-    """A number in billions without loss: ``525336576 → 0.525336576``."""
-    return f"{count // BILLION}.{count % BILLION:09d}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from calculators.floor.counts import BILLION
 from calculators.form.errors import ParameterError
 from calculators.kv.dtypes import Dtype
 
@@ -40,7 +41,7 @@ class Weights:
     """Numbers of parameters. ``active`` are those that one token uses, shared ones included.
 
     ``embedding`` is vocabulary × hidden size, once in ``parameters`` where ``tied``, else twice;
-    0 where it is not known. ParameterErrors ``too_large`` and ``experts_do_not_fit``.
+    0 where it is not known.
     """
 
     parameters: int
@@ -51,14 +52,22 @@ class Weights:
     tied: bool = False
 
     def check(self) -> None:
-        """Refuse numbers that contradict one another: then a pass reads something."""
-        limits = {"active_parameters_b": (self.active, self.parameters)}
-        if self.experts is not None:
-            limits["experts_per_token"] = (self.experts.per_token, self.experts.total)
-        limits["embedding_b"] = (self.embedding * (1 if self.tied else 2), self.active)
-        for field, (value, most) in limits.items():
-            if value > most:
-                raise ParameterError(field, "larger_than", text=value, maximum=most)
+        """Refuse numbers that contradict one another: then a pass reads something.
+
+        ParameterErrors ``larger_than``, ``table_too_large``, ``tables_too_large`` and
+        ``experts_do_not_fit``.
+        """
+        experts, tables = self.experts, self.embedding * (1 if self.tied else 2)
+        if self.active > self.parameters:
+            limits = {"text": billions(self.active), "maximum": billions(self.parameters)}
+            raise ParameterError("active_parameters_b", "larger_than", **limits)
+        if experts is not None and experts.per_token > experts.total:
+            limits = {"text": str(experts.per_token), "maximum": str(experts.total)}
+            raise ParameterError("experts_per_token", "larger_than", **limits)
+        if tables > self.active:
+            limits = {"text": billions(tables), "maximum": billions(self.active)}
+            reason = "table_too_large" if self.tied else "tables_too_large"
+            raise ParameterError("embedding_b", reason, **limits)
         if self.always < 0:
             raise ParameterError("active_parameters_b", "experts_do_not_fit")
 
@@ -104,6 +113,11 @@ class Weights:
         return MULTIPLY_ADD * (
             (self.multiplied - self.embedding) * tokens + min(tokens, 1) * self.embedding
         )
+
+
+def billions(count: int) -> str:
+    """Parameters as the form takes them: ``335544320 → 0.33554432``."""
+    return f"{count // BILLION}.{count % BILLION:09d}".rstrip("0").removesuffix(".")
 
 
 def power_above(base: Fraction, exponent: int) -> Fraction:

@@ -178,6 +178,46 @@ def test_a_config_without_word_of_ties_has_two_tables():
     )
 
 
+def test_a_config_whose_two_tables_cannot_be_has_one():
+    """Where nothing is said of ties and two tables exceed the model, one serves both ends."""
+    silent = {key: value for key, value in CONFIG.items() if key != "tie_word_embeddings"}
+    said = figures(config=text(tie_word_embeddings=True), parameters_b="1")
+
+    assert said == figures(config=json.dumps(silent), parameters_b="1")
+
+
+@pytest.mark.parametrize("nest", ["text_config", "llm_config", "language_config", "thinker_config"])
+def test_a_decoder_within_a_config_says_all(nest):
+    """Heads and vocabulary are read from wherever the shape of the cache is read from."""
+    nested = json.dumps({"model_type": "x", nest: CONFIG})
+
+    assert figures(config=text(), parameters_b="8") == figures(config=nested, parameters_b="8")
+
+
+@pytest.mark.parametrize("name", ["top_k_experts", "moe_top_k", "moe_topk", "moe_k"])
+def test_experts_of_a_token_have_many_names(name):
+    """Gemma 4, Step 3, HunYuan and ERNIE call the routed experts of a token otherwise."""
+    given = {"parameters_b": "46.7", "active_parameters_b": "12.9"}
+    other = {"num_local_experts": 8, name: 2}
+
+    assert figures(config=text(**EXPERTS), **given) == figures(config=text(**other), **given)
+
+
+@pytest.mark.parametrize("key", ["num_attention_heads", "vocab_size", "num_local_experts"])
+def test_a_number_without_end_in_a_config_is_one_sentence(key):
+    """Even where it has more digits than Python would write out."""
+    endless = text(**{key: "here"}).replace('"here"', "9" * 5000)
+
+    assert "config" == asked("en", config=endless, parameters_b="8")["error"]["field"]
+
+
+def test_parts_larger_than_the_whole_are_told_in_the_form_s_unit():
+    """Both numbers of the sentence are in 10⁹ as the fields are, and say that tables are two."""
+    told = asked("en", parameters_b="0.001", embedding_b="0.5")["error"]["text"]
+
+    assert "hold 1 together, more than the 0.001 that are active" in told
+
+
 def test_an_address_in_place_of_a_config_gives_the_same():
     """What is written back for sharing leads to the figures of the config itself."""
     values = {

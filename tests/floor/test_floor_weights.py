@@ -104,7 +104,9 @@ def test_a_parameter_has_its_share_of_a_scale(name, bits):
 
 WRONG = [
     pytest.param({"active": 11}, "active_parameters_b", "larger_than", id="more active than all"),
-    pytest.param({"embedding": 6}, "embedding_b", "larger_than", id="a table of more than half"),
+    pytest.param({"embedding": 6}, "embedding_b", "tables_too_large", id="tables of over half"),
+    pytest.param({"embedding": 11, "tied": True}, "embedding_b", "table_too_large",
+                 id="a table of more than all"),
     pytest.param({"active": 9, "experts": Experts(total=2, per_token=3)}, "experts_per_token",
                  "larger_than", id="more experts than there are"),
     pytest.param({"active": 1, "experts": Experts(total=2, per_token=1)}, "active_parameters_b",
