@@ -1,0 +1,69 @@
+"""Where one looks while one fills a form: the answer's gist, what is wrong, and the focus."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import LANGUAGES, SLOWEST_MS
+
+pytestmark = pytest.mark.browser
+both = pytest.mark.parametrize("folder", LANGUAGES.values(), ids=LANGUAGES.keys())
+WIDTHS = pytest.mark.parametrize("width", [320, 768, 1219, 1220, 1440])
+# Whether the focused element, as far as the window can hold it, is what one sees there.
+SEEN = """element => {
+  const {left, top, bottom, width, height} = element.getBoundingClientRect();
+  if (height > innerHeight / 2) return true;
+  const seen = y => element.contains(document.elementFromPoint(left + width / 2, y));
+  return top >= 0 && bottom <= innerHeight && seen(top + 2) && seen(bottom - 2);
+}"""
+
+
+def floor(page: Page, address: str, width: int) -> Locator:
+    """The tallest form, in a window of this width, with its last field in hand."""
+    page.set_viewport_size({"width": width, "height": 700})
+    page.goto(f"{address}latency/")
+    lab = page.locator("#calc-floor")
+    lab.locator("[name=context_tokens]").focus()
+    return lab
+
+
+@both
+@WIDTHS
+def test_the_gist_is_in_sight_while_one_types(
+    page: Page, base: str, folder: str, width: int
+) -> None:
+    """However far the form reaches below the answer's first lines, the status line is there."""
+    lab = floor(page, base + folder, width)
+    page.keyboard.type("16384")
+    status = lab.locator(".cp-status")
+
+    expect(status).to_contain_text("27", timeout=SLOWEST_MS)
+    expect(status).to_be_in_viewport(ratio=0.9)
+
+
+@WIDTHS
+def test_what_is_wrong_is_in_sight_where_it_is_typed(page: Page, base: str, width: int) -> None:
+    """The sentence about the last field of a long form is read without scrolling."""
+    lab = floor(page, base, width)
+    page.keyboard.type("16k")
+
+    expect(lab.locator(".cp-error")).to_be_in_viewport(ratio=0.9, timeout=SLOWEST_MS)
+    expect(lab.locator(".cp-status")).not_to_be_visible()
+
+
+@WIDTHS
+@pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
+def test_nothing_covers_the_focus(page: Page, base: str, width: int, key: str) -> None:
+    """Forwards and backwards, what has the focus lies clear of the header and the status line."""
+    lab = floor(page, base, width)
+    page.keyboard.type("16384")
+    expect(lab.locator(".cp-status")).to_contain_text("27", timeout=SLOWEST_MS)
+    hidden = []
+    if key == "Tab":
+        lab.locator("[name=source]").first.focus()
+    for _ in range(20):
+        page.keyboard.press(key)
+        focus = page.locator(":focus")
+        if not focus.evaluate(SEEN):
+            hidden.append(focus.get_attribute("name") or focus.get_attribute("class"))
+
+    assert hidden == []
