@@ -600,8 +600,41 @@ if (document.readyState === "loading") {
 // Material's instant navigation replaces the page's content and announces it here.
 function bindForGood() {
   parsing.disconnect();
-  if (window.document$) window.document$.subscribe(bind);
-  else bind();
+  const opened = () => {
+    bind();
+    if (arrived()) meetTarget();
+  };
+  if (window.document$) window.document$.subscribe(opened);
+  else opened();
+}
+
+// Who goes back or reloads is put where they were.
+const arrived = () => performance.getEntriesByType("navigation")[0]?.type === "navigate";
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest?.('a[href*="#"]')) requestAnimationFrame(meetTarget);
+});
+
+// What is out of sight has a guessed height until it comes near, so that the target of a link may
+// move while what is around it is laid out: it is followed, unless the reader moves on.
+const FOLLOW_MS = 1_000;
+const READERS_MOVES = ["wheel", "touchstart", "keydown", "pointerdown"];
+
+function meetTarget() {
+  const target = document.getElementById(location.hash.slice(1)); // our anchors are plain ASCII
+  if (!target) return;
+  const moved = new AbortController();
+  for (const name of READERS_MOVES) {
+    addEventListener(name, () => moved.abort(), { passive: true, signal: moved.signal });
+  }
+  const until = performance.now() + FOLLOW_MS;
+  const follow = () => {
+    if (performance.now() > until) moved.abort();
+    if (moved.signal.aborted || !target.isConnected) return;
+    target.scrollIntoView({ behavior: "instant" });
+    requestAnimationFrame(follow);
+  };
+  follow();
 }
 
 addEventListener("load", () => {

@@ -21,6 +21,7 @@ from scripts.site import cards, cite, embed, runtime
 from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
 from scripts.site.archive_links import resolved
 from scripts.site.pages import FOLDERS, finished, with_policy
+from scripts.site.parts import with_parts
 from scripts.site.theme_script import quiet
 
 SECOND = "zh"
@@ -85,6 +86,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if page.url.startswith("measurements/") and page.url != "measurements/":
         page.meta["search"] = {"boost": 0.5}  # the guides first, what they rest on below
     return markdown
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let what is out of sight stay unlaid."""
+    del page, config, files
+    return with_parts(html)
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

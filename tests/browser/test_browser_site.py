@@ -84,6 +84,21 @@ def test_doubled_text_on_a_phone(chromium: Browser, tmp_path: Path, base: str, f
     assert not {path: width for path, width in widths.items() if width > 390}
 
 
+@pytest.mark.parametrize("anchor", ["worked-numbers", "gib-gb", "references"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_links_meet_their_headings(chromium: Browser, base: str, width: int, anchor: str) -> None:
+    """What is out of sight has guessed heights, and a link still ends at its heading."""
+    context = chromium.new_context(viewport={"width": width, "height": 900})
+    page = context.new_page()
+    page.goto(f"{base}kv-cache/#{anchor}")
+    page.wait_for_timeout(2_000)
+    top = page.evaluate("id => document.getElementById(id).getBoundingClientRect().top", anchor)
+    end = page.evaluate("scrollY + innerHeight > document.documentElement.scrollHeight - 2")
+
+    assert end or 0 <= top < 140
+    context.close()
+
+
 @both
 @every
 def test_alternates_are_absolute(page: Page, base: str, folder: str, path: str) -> None:

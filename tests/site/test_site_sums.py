@@ -34,7 +34,10 @@ def test_nothing_but_arithmetic(source):
         sums.quantity(source)
 
 
-@pytest.mark.parametrize(("lang", "shown"), [("en", "1,008\N{NO-BREAK SPACE}tokens"), ("zh", "1,008\N{NO-BREAK SPACE}token")])
+@pytest.mark.parametrize(
+    ("lang", "shown"),
+    [("en", "1,008\N{NO-BREAK SPACE}tokens"), ("zh", "1,008\N{NO-BREAK SPACE}token")],
+)
 def test_a_sum_within_a_line(lang, shown):
     """The figure is marked as computed, in the page's language, and says how it came about."""
     word = getattr(fences, f"inline_sum_{lang}")("63 * 16 in tokens", "", "", None)
