@@ -68,3 +68,16 @@ def test_nothing_covers_the_focus(page: Page, base: str, width: int, key: str) -
             hidden.append(focus.get_attribute("name") or focus.get_attribute("class"))
 
     assert hidden == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_more_contrast_draws_lines_as_dark_as_words(page: Page, base: str, scheme: str) -> None:
+    """Whoever asks for contrast gets lines in the colour of the smaller texts, in both schemes."""
+    page.emulate_media(contrast="more", color_scheme="dark" if scheme == "dark" else "light")
+    page.goto(f"{base}latency/")
+    line, words = page.locator("#calc-floor").evaluate(
+        """section => [getComputedStyle(section).borderTopColor,
+                       getComputedStyle(section.querySelector(".cp-intro")).color]"""
+    )
+
+    assert words == line
