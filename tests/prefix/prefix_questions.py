@@ -77,6 +77,9 @@ ROUTING_REFUSED = [
     {"groups": "5000", "turns": "100"},
     {"no_such_field": "1"},
 ]
+ONE_BLOCK = {"num_gpu_blocks": "1", "block_size": "4"}
+LARGE_POOL = {"num_gpu_blocks": "60", "block_size": "1"}
+FIFTY_NINE = " ".join(map(str, range(59)))
 STEPS = [
     {},
     *({"scenario": name} for name in SHIPPED),
@@ -87,6 +90,8 @@ STEPS = [
     *({"script": name} for name in SHIPPED_BLOCKS),
     {"script": "tail_goes_first", "num_gpu_blocks": "5", "block_size": "8"},
     {"requests": "\n".join(f"start r{i} a" for i in range(61)), "num_gpu_blocks": "60"},
+    {"requests": "start r a b\nappend r c d e\nstart s x\nappend s y\nfinish s", **ONE_BLOCK},
+    {"requests": f"start r {FIFTY_NINE}\nfinish r\nstart s x {FIFTY_NINE}"} | LARGE_POOL,
 ]
 STEPS_REFUSED = [
     *({"page_size": text} for text in NUMBERS),
