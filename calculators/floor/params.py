@@ -138,8 +138,10 @@ def whole(
     for key in keys:
         value = stated.get(key)
         if type(value) is int and value > most:
-            limits = {"text": excerpt(str(value)), "minimum": 1, "maximum": most}
-            raise ParameterError("config", "out_of_range", key=key, **limits)
+            text = excerpt(str(value))
+            raise ParameterError(
+                "config", "out_of_range", key=key, text=text, minimum=1, maximum=most
+            )
         if type(value) is int and value > 0:
             return value
     return None

@@ -59,15 +59,16 @@ class Weights:
         """
         experts, tables = self.experts, self.embedding * (1 if self.tied else 2)
         if self.active > self.parameters:
-            limits = {"text": billions(self.active), "maximum": billions(self.parameters)}
-            raise ParameterError("active_parameters_b", "larger_than", **limits)
+            text, most = billions(self.active), billions(self.parameters)
+            raise ParameterError("active_parameters_b", "larger_than", text=text, maximum=most)
         if experts is not None and experts.per_token > experts.total:
-            limits = {"text": str(experts.per_token), "maximum": str(experts.total)}
-            raise ParameterError("experts_per_token", "larger_than", **limits)
+            text, most = str(experts.per_token), str(experts.total)
+            raise ParameterError("experts_per_token", "larger_than", text=text, maximum=most)
         if tables > self.active:
-            limits = {"text": billions(tables), "maximum": billions(self.active)}
-            reason = "table_too_large" if self.tied else "tables_too_large"
-            raise ParameterError("embedding_b", reason, **limits)
+            text, most = billions(tables), billions(self.active)
+            if self.tied:
+                raise ParameterError("embedding_b", "table_too_large", text=text, maximum=most)
+            raise ParameterError("embedding_b", "tables_too_large", text=text, maximum=most)
         if self.always < 0:
             raise ParameterError("active_parameters_b", "experts_do_not_fit")
 

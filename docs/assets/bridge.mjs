@@ -588,6 +588,10 @@ function bind() {
   }
 }
 
+// How long the target of a link is followed, and what of the reader's ends it.
+const FOLLOW_MS = 1_000;
+const READERS_MOVES = ["wheel", "touchstart", "keydown", "pointerdown"];
+
 // The engine takes longest, so it does not wait for the rest of the page or the theme's script.
 const parsing = new MutationObserver(bind);
 if (document.readyState === "loading") {
@@ -609,7 +613,9 @@ function bindForGood() {
 }
 
 // Who goes back or reloads is put where they were.
-const arrived = () => performance.getEntriesByType("navigation")[0]?.type === "navigate";
+function arrived() {
+  return performance.getEntriesByType("navigation")[0]?.type === "navigate";
+}
 
 document.addEventListener("click", (event) => {
   if (event.target.closest?.('a[href*="#"]')) requestAnimationFrame(meetTarget);
@@ -617,9 +623,6 @@ document.addEventListener("click", (event) => {
 
 // What is out of sight has a guessed height until it comes near, so that the target of a link may
 // move while what is around it is laid out: it is followed, unless the reader moves on.
-const FOLLOW_MS = 1_000;
-const READERS_MOVES = ["wheel", "touchstart", "keydown", "pointerdown"];
-
 function meetTarget() {
   const target = document.getElementById(location.hash.slice(1)); // our anchors are plain ASCII
   if (!target) return;

@@ -89,9 +89,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let what is out of sight stay unlaid."""
-    del page, config, files
-    return with_parts(html)
+    """Let what is out of sight of a guide stay unlaid; a page of a measurement is short."""
+    del config, files
+    return html if page.url.startswith("measurements/") else with_parts(html)
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

@@ -7,7 +7,7 @@ from tests.browser.conftest import LANGUAGES, SLOWEST_MS
 
 pytestmark = pytest.mark.browser
 both = pytest.mark.parametrize("folder", LANGUAGES.values(), ids=LANGUAGES.keys())
-WIDTHS = pytest.mark.parametrize("width", [320, 768, 1219, 1220, 1440])
+WIDTHS = pytest.mark.parametrize("width", [320, 1219, 1220])
 # Whether the focused element, as far as the window can hold it, is what one sees there.
 SEEN = """element => {
   if (element.getBoundingClientRect().height > innerHeight / 2) return true;
