@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from calculators.form.errors import ParameterError, excerpt
 from calculators.prefix.keys import NO_NAMESPACE, Namespace, namespace
+from calculators.prefix.script_lines import operations, require_known, require_tokens
 
 FIELD = "requests"
-MOST_OPERATIONS = 100
-MOST_TOKENS = 64
 KINDS = ("start", "append", "finish", "match")
 SALT = "salt="
 
@@ -31,33 +30,22 @@ class BlockOperation:
 
 def parse_block_script(text: str) -> tuple[BlockOperation, ...]:
     """The operations of a text; nothing is run if one line cannot be read."""
-    lines = [(row, line.partition("#")[0].split()) for row, line in enumerate(text.split("\n"), 1)]
-    operations = tuple(operation(row, words) for row, words in lines if words)
-    if not operations:
-        raise ParameterError(FIELD, "no_rows")
-    if len(operations) > MOST_OPERATIONS:
-        raise ParameterError(FIELD, "too_many", maximum=MOST_OPERATIONS)
-    return operations
+    return operations(text, FIELD, operation)
 
 
 def operation(row: int, words: list[str]) -> BlockOperation:
     """One line."""
     text = " ".join(words)
     kind, *rest = words
-    if kind not in KINDS:
-        raise ParameterError(
-            FIELD, "unknown_operation", row=row, text=excerpt(kind), options=", ".join(KINDS)
-        )
+    require_known(FIELD, row, kind, KINDS)
     name = rest.pop(0) if kind != "match" and rest else ""
     adapter = next((word[1:] for word in rest if word.startswith("@")), None)
     salt = next((word.removeprefix(SALT) for word in rest if word.startswith(SALT)), None)
     tokens = tuple(word for word in rest if not word.startswith(("@", SALT)))
     if kind == "finish" and (not name or rest):
         raise ParameterError(FIELD, "needs_a_request", row=row, text=excerpt(text))
-    if kind != "finish" and not tokens:
-        raise ParameterError(FIELD, "needs_tokens", row=row, text=excerpt(text))
-    if len(tokens) > MOST_TOKENS:
-        raise ParameterError(FIELD, "too_many_tokens", row=row, maximum=MOST_TOKENS)
+    if kind != "finish":
+        require_tokens(FIELD, row, text, tokens)
     return BlockOperation(
         row=row,
         text=text,

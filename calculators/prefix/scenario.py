@@ -8,10 +8,9 @@ a comment.
 from dataclasses import dataclass
 
 from calculators.form.errors import ParameterError, excerpt
+from calculators.prefix.script_lines import operations, require_known, require_tokens
 
 FIELD = "operations"
-MOST_OPERATIONS = 100
-MOST_TOKENS = 64
 LARGEST_NUMBER = 1_000_000
 KINDS = ("insert", "match", "lock", "unlock", "evict")
 
@@ -32,24 +31,16 @@ class Operation:
 
 def parse_scenario(text: str) -> tuple[Operation, ...]:
     """The operations of a text; nothing is run if one line cannot be read."""
-    lines = [(row, line.partition("#")[0].split()) for row, line in enumerate(text.split("\n"), 1)]
-    operations = tuple(operation(row, words) for row, words in lines if words)
-    if not operations:
-        raise ParameterError(FIELD, "no_rows")
-    if len(operations) > MOST_OPERATIONS:
-        raise ParameterError(FIELD, "too_many", maximum=MOST_OPERATIONS)
-    check_locks(operations)
-    return operations
+    found = operations(text, FIELD, operation)
+    check_locks(found)
+    return found
 
 
 def operation(row: int, words: list[str]) -> Operation:
     """One line."""
     text = " ".join(words)
     kind, *rest = words
-    if kind not in KINDS:
-        raise ParameterError(
-            FIELD, "unknown_operation", row=row, text=excerpt(kind), options=", ".join(KINDS)
-        )
+    require_known(FIELD, row, kind, KINDS)
     if kind == "evict":
         return Operation(row=row, text=text, kind=kind, tokens=number(row, rest))
     name = rest.pop(0) if kind in {"lock", "unlock"} and rest else ""
@@ -58,10 +49,8 @@ def operation(row: int, words: list[str]) -> Operation:
     tokens = tuple(w for w in rest if not w.startswith(("@", "priority=")))
     if kind == "unlock" and (not name or tokens):
         raise ParameterError(FIELD, "needs_a_name", row=row, text=excerpt(text))
-    if kind != "unlock" and not tokens:
-        raise ParameterError(FIELD, "needs_tokens", row=row, text=excerpt(text))
-    if len(tokens) > MOST_TOKENS:
-        raise ParameterError(FIELD, "too_many_tokens", row=row, maximum=MOST_TOKENS)
+    if kind != "unlock":
+        require_tokens(FIELD, row, text, tokens)
     return Operation(
         row=row,
         text=text,
@@ -83,10 +72,10 @@ def number(row: int, words: list[str]) -> int:
     return int(word)
 
 
-def check_locks(operations: tuple[Operation, ...]) -> None:
+def check_locks(scenario: tuple[Operation, ...]) -> None:
     """A name is locked once before it is unlocked once."""
     held: set[str] = set()
-    for one in operations:
+    for one in scenario:
         if one.kind == "lock":
             if one.name in held:
                 raise ParameterError(FIELD, "locked_already", row=one.row, text=excerpt(one.name))
