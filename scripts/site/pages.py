@@ -17,6 +17,11 @@ SCROLLER = r'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">
 LISTING = re.compile(r'<pre(?: tabindex="0")?>(?:<span></span>)?<code>')
 COPY_NAMES = {"en": "Copy to clipboard", "zh": "复制"}
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+# A browser may break a line between a formula and the sign that follows it.
+CLOSED = re.compile(
+    r'<span class="cp-math">(?:(?!</?span).)*</span>[，。：；、）？！,.:;)?!]+', re.DOTALL
+)
+WHOLE = r'<span class="cp-whole">\g<0></span>'
 CHARSET = '<meta charset="utf-8">'
 
 
@@ -37,7 +42,7 @@ def finished(html: str, *, root: str, url: str, lang: str) -> str:
     linked = linked.replace(SEARCH, f'{SEARCH} aria-label="{SEARCH_NAMES[lang]}"')
     # Markdown aligns table cells by inline style, which the policy forbids.
     aligned = ALIGNED.sub(r' class="cp-\1"', linked)
-    return with_policy(with_scrollers(with_copying(aligned, COPY_NAMES[lang])))
+    return with_policy(with_scrollers(with_copying(CLOSED.sub(WHOLE, aligned), COPY_NAMES[lang])))
 
 
 def with_copying(html: str, name: str) -> str:

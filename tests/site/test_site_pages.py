@@ -168,3 +168,15 @@ def test_every_built_page():
             assert (page.parent / href / "index.html").is_file(), (page, href)
 
     assert len(pages) > 10
+
+
+@pytest.mark.parametrize(
+    ("expected", "after"),
+    [("cp-whole", "："), ("cp-whole", ", "), ("cp-math", " 个"), ("cp-math", "</p>")],
+)
+def test_a_formula_keeps_the_sign_behind_it(expected, after):
+    """Where a sign closes a formula, no line ends between the two; elsewhere one may."""
+    formula = '<span class="cp-math"><math><mi>g</mi></math></span>'
+    html = finished(f"{PAGE}<p>{formula}{after}", root=ROOT_URL, url="kv-cache/", lang="zh")
+
+    assert f'<p><span class="{expected}">' in html
