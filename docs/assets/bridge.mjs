@@ -591,6 +591,7 @@ function bind() {
 // How long the target of a link is followed, and what of the reader's ends it.
 const FOLLOW_MS = 1_000;
 const READERS_MOVES = ["wheel", "touchstart", "keydown", "pointerdown"];
+let traversed = false; // the page at hand was reached by going back or forth
 
 // The engine takes longest, so it does not wait for the rest of the page or the theme's script.
 const parsing = new MutationObserver(bind);
@@ -606,7 +607,7 @@ function bindForGood() {
   parsing.disconnect();
   const opened = () => {
     bind();
-    if (arrived()) meetTarget();
+    if (arrived() && !traversed) meetTarget();
   };
   if (window.document$) window.document$.subscribe(opened);
   else opened();
@@ -617,7 +618,11 @@ function arrived() {
   return performance.getEntriesByType("navigation")[0]?.type === "navigate";
 }
 
+addEventListener("popstate", () => {
+  traversed = true;
+});
 document.addEventListener("click", (event) => {
+  traversed = false;
   if (event.target.closest?.('a[href*="#"]')) requestAnimationFrame(meetTarget);
 });
 
