@@ -145,7 +145,7 @@ class Calculator {
     this.progress = section.querySelector("progress");
     this.setup = JSON.parse(section.querySelector(".cp-setup").textContent);
     this.where = absolute(this.setup.where);
-    this.initial = this.answer.innerHTML;
+    this.initial = [...this.answer.childNodes];
     this.files = new Map(); // field → text of a dropped file, too large for a control
     this.asked = 0; // the newest question; answers to older ones are dropped
     this.busy = false;
@@ -386,7 +386,7 @@ class Calculator {
     this.queued = null;
     this.asked++;
     this.clearError();
-    this.answer.innerHTML = this.initial;
+    this.answer.replaceChildren(...this.initial);
     this.answer.removeAttribute("data-stale");
     this.status.textContent = "";
     this.query = "";

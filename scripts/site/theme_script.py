@@ -5,6 +5,7 @@ version of the theme fails the build instead of losing a change in silence.
 """
 
 import re
+from collections.abc import Iterator
 
 # Material takes ``hreflang`` addresses for the roots of other languages; ours name the very page,
 # as search engines want it, so each view would ask for three files that do not exist.
@@ -29,12 +30,19 @@ TABLES, NONE = '"table:not([class])"', '"cp-none"'
 LISTINGS = '"pre:not(.mermaid) > code"'
 # It does all of its work in one task, which on a phone holds up the reader's first touch for half
 # a second; here the script ends where its own parts begin. They follow when the page that they
-# measure was drawn, each part of a page in a task of its own. What others want is there at once.
-DRAWN = "requestAnimationFrame(()=>setTimeout(()=>"
+# measure was drawn, each statement and each part of a page in a task of its own. What others want
+# is there at once.
+DRAWN = "requestAnimationFrame(()=>setTimeout(async()=>"
+NEXT_TASK = "await new Promise(go=>setTimeout(go))"
 START = re.compile(
-    r'V\("navigation\.instant"\)&&\w+\(\{.*;window\.document\$=(\w+);[^{}]*(?=\}\)\(\);)'
+    r'var \w+=new \w+,\w+=\w+\(\w+\.base\);V\("navigation\.instant"\)&&\w+\(\{.*'
+    r";window\.document\$=(\w+);[^{}]*(?=\}\)\(\);)"
 )
 SEARCH = re.compile(r'(\w+)=document\.forms\.namedItem\("search"\)\?')
+# The search starts a worker on every view; here at the event that starts its index.
+SEARCHING = re.compile(
+    r'(\w+)\((\.\.\.\w+\("consent"\)[^;]*?)(\.\.\.\w+\("search"\)\.map\(\w+=>\w+\(\w+,\{[^}]*\}\)\))'
+)
 PARTS = re.compile(
     r'(\$s=(\w+)\(\(\)=>\w+\()(\.\.\.\w+\("announce"\).*?\}\)\))(\)\),\w+=\w+\.pipe\()'
 )
@@ -46,6 +54,7 @@ COPYING = re.compile(r"\w+\.default\.isSupported\(\)&&(new \w+\(\w+=>\{new \w+\.
 # search, at the event that ``main.html`` sends.
 INDEX = re.compile(r',(\w+\(1\))\):(\w+\(new URL\("search/search_index\.json",\w+\.base\)\))')
 FROM_EVENT = re.compile(r'(\w+)\(window,"contextmenu"\)')
+TOKENS = re.compile(r""""[^"]*"|'[^']*'|`[^`]*`|[^\w\s]""")
 SWITCH_MAP = re.compile(r'\.pipe\((\w+)\(\(\)=>\w+\("link\[rel=alternate\]"\)\)')
 
 
@@ -55,6 +64,8 @@ def quiet(code: str) -> str:
     fetched, addresses, copying = only(INDEX, code), only(ADDRESSES, code), only(COPYING, code)
     shared, request = fetched.groups()
     parts, later, viewport = only(PARTS, code), only(LATER, code), only(VIEWPORT, code)
+    searching = only(SEARCHING, code)
+    merge, others, found = searching.groups()
     turn = f"{later[1]}(part).pipe({later[3]}(1),{mapped}(part=>part))"
     waits = f',{shared}):{event}(window,"cp-search").pipe({mapped}(()=>{request}),{shared})'
     replaced = {
@@ -66,6 +77,7 @@ def quiet(code: str) -> str:
         copying[0]: copying[1],
         viewport[0]: f"{parts[2]}(()=>{viewport[1]}){viewport[2]}",
         parts[0]: f"{parts[1]}...[{parts[3]}].map(part=>{turn}){parts[4]}",
+        searching[0]: f"{merge}({others}searched.pipe({mapped}(()=>{merge}({found})))",
         TABLES: NONE,
         addresses[0]: f'addEventListener("click",()=>{addresses[1]}(document),{ONCE})',
     }
@@ -73,8 +85,37 @@ def quiet(code: str) -> str:
         only(re.compile(re.escape(old)), code)
         code = code.replace(old, new)
     start, search = only(START, code), only(SEARCH, code)[1]
-    early = f"{search}.subscribe();window.document$={start[1]}"
-    return code.replace(start[0], f"{early};{DRAWN}{{{start[0]}}}))")
+    listens = f'var searched={event}(window,"cp-search").pipe({shared})'
+    early = f"{listens};searched.subscribe();{search}.subscribe();window.document$={start[1]}"
+    late = ";".join(
+        f"{NEXT_TASK};{statement}" if "(" in statement else statement
+        for statement in statements(start[0])
+    )
+    return code.replace(start[0], f"{early};{DRAWN}{{{late}}}))")
+
+
+def statements(code: str) -> Iterator[str]:
+    """The statements of a body, a declaration of several names as several.
+
+    Only what this body has is understood: strings without escapes, no comments, no patterns.
+    """
+    for statement in split(code, ";"):
+        if statement.startswith("var "):
+            yield from (f"var {name}" for name in split(statement[len("var ") :], ","))
+        else:
+            yield statement
+
+
+def split(code: str, sign: str) -> Iterator[str]:
+    """What stands between signs that are in no bracket and no string; nothing that is empty."""
+    depth = begin = 0
+    for token in TOKENS.finditer(code):
+        depth += (token[0] in "([{") - (token[0] in ")]}")
+        if token[0] == sign and not depth:
+            yield code[begin : token.start()]
+            begin = token.end()
+    if code[begin:]:
+        yield code[begin:]
 
 
 def only(pattern: re.Pattern[str], code: str) -> re.Match[str]:

@@ -5,7 +5,16 @@ from pathlib import Path
 import material
 import pytest
 
-from scripts.site.theme_script import ALTERNATES, DRAWN, LISTINGS, SWITCHING, TABLES, quiet
+from scripts.site.theme_script import (
+    ALTERNATES,
+    DRAWN,
+    LISTINGS,
+    NEXT_TASK,
+    SWITCHING,
+    TABLES,
+    quiet,
+    statements,
+)
 
 [BUNDLE] = Path(material.__file__).parent.glob("templates/assets/javascripts/bundle.*.min.js")
 CODE = BUNDLE.read_text(encoding="utf-8")
@@ -16,7 +25,7 @@ def test_the_pinned_theme_is_as_expected():
     mended = quiet(CODE)
 
     assert not [old for old in (ALTERNATES, LISTINGS, SWITCHING, TABLES) if old in mended]
-    assert 1 == mended.count('(window,"cp-search")')
+    assert 2 == mended.count('(window,"cp-search")')  # the index, and what searches it
 
 
 def test_the_parts_of_the_theme_wait_for_the_page():
@@ -26,6 +35,14 @@ def test_the_parts_of_the_theme_wait_for_the_page():
     assert early.count("window.document$=") == 1
     assert "window.location$=" not in early
     assert '("announce")' in late
+    assert late.count(NEXT_TASK) >= 10
+
+
+def test_statements_end_outside_of_brackets_and_strings():
+    """A sign within a bracket or a string ends no statement."""
+    code = 'var a=f({b:1,c:2}),d;e&&g(";"),h;i={j:`,`}'
+
+    assert ["var a=f({b:1,c:2})", "var d", 'e&&g(";"),h', "i={j:`,`}"] == list(statements(code))
 
 
 @pytest.mark.parametrize(
