@@ -35,14 +35,21 @@ LISTINGS = '"pre:not(.mermaid) > code"'
 DRAWN = "requestAnimationFrame(()=>setTimeout(async()=>"
 NEXT_TASK = "await new Promise(go=>setTimeout(go))"
 START = re.compile(
+    r"\w+\(\{alert\$:\w+\}\);\w+\(\{document\$:\w+\}\);"
     r'var \w+=new \w+,\w+=\w+\(\w+\.base\);V\("navigation\.instant"\)&&\w+\(\{.*'
     r";window\.document\$=(\w+);[^{}]*(?=\}\)\(\);)"
 )
 SEARCH = re.compile(r'(\w+)=document\.forms\.namedItem\("search"\)\?')
 # The search starts a worker on every view; here at the event that starts its index.
-SEARCHING = re.compile(
+LASTING = re.compile(
     r'(\w+)\((\.\.\.\w+\("consent"\)[^;]*?)(\.\.\.\w+\("search"\)\.map\(\w+=>\w+\(\w+,\{[^}]*\}\)\))'
+    r',(\.\.\.\w+\("source"\)\.map\(\w+=>[\w$]+\(\w+\)\))\)'
 )
+# Links are followed within the document from the first sign of a reader on, which precedes a click.
+INSTANT = "navigation.instant"
+SIGNS = '["pointerover","keydown"]'
+# Whether a name in the navigation is cut off is asked of each; ours are broken, not cut.
+CUT_OFF = '".md-ellipsis"'
 PARTS = re.compile(
     r'(\$s=(\w+)\(\(\)=>\w+\()(\.\.\.\w+\("announce"\).*?\}\)\))(\)\),\w+=\w+\.pipe\()'
 )
@@ -64,8 +71,9 @@ def quiet(code: str) -> str:
     fetched, addresses, copying = only(INDEX, code), only(ADDRESSES, code), only(COPYING, code)
     shared, request = fetched.groups()
     parts, later, viewport = only(PARTS, code), only(LATER, code), only(VIEWPORT, code)
-    searching = only(SEARCHING, code)
-    merge, others, found = searching.groups()
+    lasting = only(LASTING, code)
+    merge, before, searching, after = lasting.groups()
+    search_later = f"searched.pipe({mapped}(()=>{merge}({searching})))"
     turn = f"{later[1]}(part).pipe({later[3]}(1),{mapped}(part=>part))"
     waits = f',{shared}):{event}(window,"cp-search").pipe({mapped}(()=>{request}),{shared})'
     replaced = {
@@ -77,7 +85,8 @@ def quiet(code: str) -> str:
         copying[0]: copying[1],
         viewport[0]: f"{parts[2]}(()=>{viewport[1]}){viewport[2]}",
         parts[0]: f"{parts[1]}...[{parts[3]}].map(part=>{turn}){parts[4]}",
-        searching[0]: f"{merge}({others}searched.pipe({mapped}(()=>{merge}({found})))",
+        lasting[0]: f"{merge}(...[{before}{after}].map(part=>{turn}),{search_later})",
+        CUT_OFF: NONE,
         TABLES: NONE,
         addresses[0]: f'addEventListener("click",()=>{addresses[1]}(document),{ONCE})',
     }
@@ -87,11 +96,17 @@ def quiet(code: str) -> str:
     start, search = only(START, code), only(SEARCH, code)[1]
     listens = f'var searched={event}(window,"cp-search").pipe({shared})'
     early = f"{listens};searched.subscribe();{search}.subscribe();window.document$={start[1]}"
-    late = ";".join(
-        f"{NEXT_TASK};{statement}" if "(" in statement else statement
-        for statement in statements(start[0])
-    )
+    late = ";".join(map(in_turn, statements(start[0])))
     return code.replace(start[0], f"{early};{DRAWN}{{{late}}}))")
+
+
+def in_turn(statement: str) -> str:
+    """A statement that waits for its turn: for a task of its own, or for the reader."""
+    if INSTANT in statement:
+        forget = f"{SIGNS}.forEach(sign=>removeEventListener(sign,go))"
+        listen = f"{SIGNS}.forEach(sign=>addEventListener(sign,go))"
+        return f"let go=()=>{{{forget};{statement}}};{listen}"
+    return f"{NEXT_TASK};{statement}" if "(" in statement else statement
 
 
 def statements(code: str) -> Iterator[str]:

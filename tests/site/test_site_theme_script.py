@@ -7,6 +7,7 @@ import pytest
 
 from scripts.site.theme_script import (
     ALTERNATES,
+    CUT_OFF,
     DRAWN,
     LISTINGS,
     NEXT_TASK,
@@ -24,7 +25,7 @@ def test_the_pinned_theme_is_as_expected():
     """Each place is in the script of the installed theme, and is gone afterwards."""
     mended = quiet(CODE)
 
-    assert not [old for old in (ALTERNATES, LISTINGS, SWITCHING, TABLES) if old in mended]
+    assert not [old for old in (ALTERNATES, CUT_OFF, LISTINGS, SWITCHING, TABLES) if old in mended]
     assert 2 == mended.count('(window,"cp-search")')  # the index, and what searches it
 
 
