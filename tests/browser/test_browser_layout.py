@@ -1,7 +1,9 @@
 """Where one looks while one fills a form: the answer's gist, what is wrong, and the focus."""
 
+from collections.abc import Callable, Iterator
+
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import LANGUAGES, SLOWEST_MS
 
@@ -18,23 +20,42 @@ SEEN = """element => {
 }"""
 
 
-def floor(page: Page, address: str, width: int) -> Locator:
-    """The tallest form, in a window of this width, with its last field in hand."""
-    page.set_viewport_size({"width": width, "height": 700})
-    page.goto(f"{address}latency/")
-    lab = page.locator("#calc-floor")
-    lab.locator("[name=context_tokens]").focus()
-    return lab
+type Open = Callable[[str, int], Locator]
+
+
+@pytest.fixture(scope="module")
+def floor(visit: BrowserContext, base: str) -> Iterator[Open]:
+    """The tallest form, in a window of some width, with its last field in hand.
+
+    Each language's page is opened once and serves all tests, since a start takes longest.
+    """
+    pages: dict[str, Page] = {}
+
+    def opened(folder: str, width: int) -> Locator:
+        if folder not in pages:
+            pages[folder] = visit.new_page()
+            pages[folder].goto(f"{base}{folder}latency/")
+        page = pages[folder]
+        page.set_viewport_size({"width": width, "height": 700})
+        lab = page.locator("#calc-floor")
+        lab.locator("[name=context_tokens]").fill("8192")
+        expect(lab.locator(".cp-status")).to_contain_text("54", timeout=SLOWEST_MS)
+        page.evaluate("scrollTo(0, 0)")
+        lab.locator("[name=context_tokens]").focus()
+        lab.locator("[name=context_tokens]").select_text()
+        return lab
+
+    yield opened
+    for page in pages.values():
+        page.close()
 
 
 @both
 @WIDTHS
-def test_the_gist_is_in_sight_while_one_types(
-    page: Page, base: str, folder: str, width: int
-) -> None:
+def test_the_gist_is_in_sight_while_one_types(floor: Open, folder: str, width: int) -> None:
     """However far the form reaches below the answer's first lines, the status line is there."""
-    lab = floor(page, base + folder, width)
-    page.keyboard.type("16384")
+    lab = floor(folder, width)
+    lab.page.keyboard.type("16384")
     status = lab.locator(".cp-status")
 
     expect(status).to_contain_text("27", timeout=SLOWEST_MS)
@@ -42,10 +63,10 @@ def test_the_gist_is_in_sight_while_one_types(
 
 
 @WIDTHS
-def test_what_is_wrong_is_in_sight_where_it_is_typed(page: Page, base: str, width: int) -> None:
+def test_what_is_wrong_is_in_sight_where_it_is_typed(floor: Open, width: int) -> None:
     """The sentence about the last field of a long form is read without scrolling."""
-    lab = floor(page, base, width)
-    page.keyboard.type("16k")
+    lab = floor("", width)
+    lab.page.keyboard.type("16k")
 
     expect(lab.locator(".cp-error")).to_be_in_viewport(ratio=0.9, timeout=SLOWEST_MS)
     expect(lab.locator(".cp-status")).not_to_be_visible()
@@ -53,17 +74,17 @@ def test_what_is_wrong_is_in_sight_where_it_is_typed(page: Page, base: str, widt
 
 @WIDTHS
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
-def test_nothing_covers_the_focus(page: Page, base: str, width: int, key: str) -> None:
+def test_nothing_covers_the_focus(floor: Open, width: int, key: str) -> None:
     """Forwards and backwards, what has the focus lies clear of the header and the status line."""
-    lab = floor(page, base, width)
-    page.keyboard.type("16384")
+    lab = floor("", width)
+    lab.page.keyboard.type("16384")
     expect(lab.locator(".cp-status")).to_contain_text("27", timeout=SLOWEST_MS)
     hidden = []
     if key == "Tab":
         lab.locator("[name=source]").first.focus()
     for _ in range(20):
-        page.keyboard.press(key)
-        focus = page.locator(":focus")
+        lab.page.keyboard.press(key)
+        focus = lab.page.locator(":focus")
         if not focus.evaluate(SEEN):
             hidden.append(focus.get_attribute("name") or focus.get_attribute("class"))
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import TimeoutError  # noqa: A004 - the name that Playwright gives it
+from playwright.sync_api import TimeoutError, expect  # noqa: A004 - Playwright's name
 
 from tests.browser.conftest import LANGUAGES, Heard
 
@@ -71,6 +71,18 @@ def test_the_index_waits_for_the_reader(fresh, base):
     assert [] == before
     assert f"{base}latency/" in found
     assert 1 == len([url for url in heard.requests if "search_index" in url])
+
+
+def test_the_key_for_the_search(fresh, base):
+    """The slash turns to the search, which only then begins, and what is typed next is found."""
+    fresh.goto(f"{base}glossary/", wait_until="networkidle")
+    fresh.keyboard.press("/")
+    asked = fresh.locator('[data-md-component="search-query"]')
+    expect(asked).to_be_focused()
+    fresh.keyboard.type("goodput")
+    fresh.locator(".md-search-result__item").first.wait_for()
+
+    assert "goodput" == asked.input_value()
 
 
 def results(page, words):
