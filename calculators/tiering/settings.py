@@ -3,7 +3,10 @@
 Names, meaning and defaults as read in: LMCache ``lmcache/v1/config.py`` at 000620e; SGLang
 ``docs/advanced_features/hicache_best_practices.md`` at 0712681 and ``hicache_design.md`` at
 2232873; vLLM ``vllm/config/cache.py`` at 002f10e and ``vllm/v1/kv_offload/cpu/spec.py`` at
-0072b0b. Sizes: LMCache's are GB per worker, HiCache's GB per rank, vLLM's GiB over all ranks.
+0072b0b. Sizes: LMCache's are GiB per worker (``storage_backend/local_cpu_backend.py`` at 000620e
+and ``local_disk_backend.py`` at 005121a multiply by 1024**3, whatever the documentation calls
+it), HiCache's GB per rank (``mem_cache/pool_host/base.py`` at 049f8e6 multiplies by 1e9), vLLM's
+GiB over all ranks.
 """
 
 from dataclasses import dataclass
@@ -39,7 +42,7 @@ class Choice:
 
 
 def lmcache(choice: Choice) -> Code:
-    """The YAML that LMCACHE_CONFIG_FILE names. Sizes are per worker, in GB."""
+    """The YAML that LMCACHE_CONFIG_FILE names. Sizes are per worker, in GiB."""
     lines = [
         f"# {LMCACHE_SOURCE}; LMCACHE_CONFIG_FILE=lmcache.yaml",
         f"chunk_size: {choice.chunk_tokens}            # tokens; default 256",
@@ -47,13 +50,13 @@ def lmcache(choice: Choice) -> Code:
     ]
     if choice.host_bytes:
         lines.append(
-            f"max_local_cpu_size: {share(choice.host_bytes, choice.ranks, GB)}  "
-            "# GB for each worker; default 5"
+            f"max_local_cpu_size: {share(choice.host_bytes, choice.ranks, GIB)}  "
+            "# GiB for each worker; default 5"
         )
     if choice.disk_bytes:
         lines += [
             'local_disk: "file:///PATH/"',
-            f"max_local_disk_size: {share(choice.disk_bytes, choice.ranks, GB)}  # GB a worker",
+            f"max_local_disk_size: {share(choice.disk_bytes, choice.ranks, GIB)}  # GiB a worker",
         ]
     if choice.remote:
         lines.append('remote_url: "SCHEME://HOST:PORT"')

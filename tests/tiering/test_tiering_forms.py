@@ -85,15 +85,15 @@ def codes(**values):
 
 
 def test_settings_hold_the_sizes_of_the_form():
-    """GB a worker for LMCache, GB a rank for HiCache, GiB in all for vLLM."""
+    """GiB a worker for LMCache, GB a rank for HiCache, GiB in all for vLLM."""
     found = codes(
         host_gib="800", tensor_parallel_size="8", ssd_gib="8000", min_retrieve_tokens="512"
     )
 
-    assert "max_local_cpu_size: 107.3" in found["lmcache"]  # 800 GiB / 8 = 107.37 GB
-    assert "max_local_disk_size: 1073.7" in found["lmcache"]
+    assert "max_local_cpu_size: 100.0 " in found["lmcache"]
+    assert "max_local_disk_size: 1000.0 " in found["lmcache"]
     assert "min_retrieve_tokens: 512" in found["lmcache"]
-    assert "--hicache-size 107 " in found["hicache"]
+    assert "--hicache-size 107 " in found["hicache"]  # 800 GiB / 8 = 107.37 GB
     assert "--kv-offloading-size 800 " in found["offloading"]
     assert f'"cpu_bytes_to_use":{800 * 2**30}' in found["offloading"]
 
