@@ -20,7 +20,7 @@ from scripts.cache import write_whole
 from scripts.site import cards, cite, embed, runtime
 from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
 from scripts.site.archive_links import resolved
-from scripts.site.pages import FOLDERS, finished, with_policy
+from scripts.site.pages import FOLDERS, finished, with_named_search, with_policy
 from scripts.site.parts import with_parts
 from scripts.site.theme_script import quiet
 
@@ -102,9 +102,10 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
-    """The page for addresses that do not exist has a policy as well."""
-    del config
-    return with_policy(output_content) if template_name == "404.html" else output_content
+    """The page for addresses that do not exist has a policy and a named search as well."""
+    if template_name != "404.html":
+        return output_content
+    return with_policy(with_named_search(output_content, str(config.theme["language"])))
 
 
 def root_url(config: MkDocsConfig) -> str:

@@ -39,10 +39,15 @@ def finished(html: str, *, root: str, url: str, lang: str) -> str:
     addresses = {code: f"{root}{folder}{url}" for code, folder in FOLDERS.items()}
     addresses["x-default"] = addresses[FIRST]
     linked = with_switcher(with_alternates(html, addresses), url=url, lang=lang)
-    linked = linked.replace(SEARCH, f'{SEARCH} aria-label="{SEARCH_NAMES[lang]}"')
+    linked = with_named_search(linked, lang)
     # Markdown aligns table cells by inline style, which the policy forbids.
     aligned = ALIGNED.sub(r' class="cp-\1"', linked)
     return with_policy(with_scrollers(with_copying(CLOSED.sub(WHOLE, aligned), COPY_NAMES[lang])))
+
+
+def with_named_search(html: str, lang: str) -> str:
+    """Give the dialog of the search a name for those who hear the page."""
+    return html.replace(SEARCH, f'{SEARCH} aria-label="{SEARCH_NAMES[lang]}"')
 
 
 def with_copying(html: str, name: str) -> str:

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from tests.browser.conftest import SITE, Heard
-from tests.browser.test_browser_site import AXE, RUN_AXE
+from tests.browser.test_browser_site import axe
 
 pytestmark = pytest.mark.browser
 
@@ -90,8 +90,7 @@ def test_axe_finds_nothing_in_a_frame(chromium, base, folder, scheme):
     found = {}
     for one in sorted((SITE / "embed").iterdir()):
         page.goto(f"{base}{folder}embed/{one.name}/")
-        page.evaluate(AXE)
-        found[one.name] = page.evaluate(RUN_AXE)
+        found[one.name] = axe(page, scheme)
     context.close()
 
     assert found
