@@ -22,6 +22,7 @@ from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
 from scripts.site.archive_links import resolved
 from scripts.site.pages import FOLDERS, finished, with_named_search, with_policy
 from scripts.site.parts import with_parts
+from scripts.site.search_script import with_han_words
 from scripts.site.theme_script import quiet
 
 SECOND = "zh"
@@ -114,10 +115,12 @@ def root_url(config: MkDocsConfig) -> str:
     return site_url.removesuffix(f"{SECOND}/") if is_second(config) else site_url
 
 
-def quiet_bundle(site: Path) -> None:
-    """Mend what the theme's script does on each view for nothing; ``quiet`` says what."""
+def mend_scripts(site: Path) -> None:
+    """Mend what the theme's scripts do for nothing or wrongly; the two modules say what."""
     [bundle] = site.glob("assets/javascripts/bundle.*.min.js")
     bundle.write_text(quiet(bundle.read_text(encoding="utf-8")), encoding="utf-8")
+    [worker] = site.glob("assets/javascripts/workers/search.*.min.js")
+    worker.write_text(with_han_words(worker.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def write_beside(site: Path, root: str) -> None:
@@ -135,7 +138,7 @@ def write_beside(site: Path, root: str) -> None:
 def on_post_build(config: MkDocsConfig) -> None:
     """Write the runtime once, then build the second language beside the first."""
     site = Path(config.site_dir)
-    quiet_bundle(site)
+    mend_scripts(site)
     if is_second(config):
         (site / "404.html").unlink(missing_ok=True)  # hosts know one, at the root
         return

@@ -1,14 +1,17 @@
 """The search of each language finds the page for the questions that are asked most."""
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import TimeoutError, expect  # noqa: A004 - Playwright's name
 
-from tests.browser.conftest import LANGUAGES, Heard
+from scripts.paths import DATA
+from tests.browser.conftest import LANGUAGES, SITE, Heard
 
 pytestmark = pytest.mark.browser
 
+ROUGHLY = 5  # pages, for a question with all its words
 AMONG = 3  # the page is among the first pages found
 LONGEST_MS = 3_000  # of a search that finds nothing
 # What a reader types, and the page that answers; for each language the twenty likeliest
@@ -40,6 +43,9 @@ ASKED = {
         ("P/D 分离", "scheduling"), ("分块 prefill", "scheduling"), ("淘汰", "radix-attention"),
         ("mem_fraction_static", "kv-cache"), ("RadixAttention", "radix-attention"),
         ("LMCache", "lmcache"), ("cache_salt", "radix-attention"),
+        ("前缀没命中", "radix-attention"), ("空闲队列", "radix-attention"),
+        ("缓存命中率低", "radix-attention"), ("外部缓存变慢", "lmcache"),
+        ("分块预填充", "scheduling"), ("一个 token 占多少显存", "kv-cache"),
     ],
 }  # fmt: skip
 
@@ -55,6 +61,42 @@ def test_the_likeliest_questions(fresh, base, lang):
         wanted = f"{base}{LANGUAGES[lang]}{page}/"
         if wanted not in found[:AMONG]:
             missed[words] = [address.removeprefix(base) for address in found]
+
+    assert {} == missed
+
+
+# The theme's worker is asked without its keyboard; the worker's messages are the theme's own.
+ASK_WORKER = """async ([root, worker, queries]) => {
+  const index = await (await fetch(`${root}search/search_index.json`)).json();
+  const search = new Worker(`${root}assets/javascripts/workers/${worker}`);
+  const reply = (sent) => new Promise((resolve) => {
+    search.onmessage = ({data}) => resolve(data.data);
+    search.postMessage(sent);
+  });
+  await reply({type: 0, data: {config: index.config, docs: index.docs, options: {}}});
+  const pages = [];
+  for (const query of queries) {
+    const {items} = await reply({type: 2, data: query});
+    pages.push(items.map(([first]) => first.location.replace(/#.*/, "")));
+  }
+  return pages;
+}"""
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_whole_questions(fresh, base, lang):
+    """Each question of the list, typed as it stands, leads to the page that answers it."""
+    questions = json.loads((DATA / "questions.json").read_text(encoding="utf-8"))
+    folder = LANGUAGES[lang]
+    [worker] = (SITE / folder / "assets/javascripts/workers").glob("search.*.min.js")
+    fresh.goto(f"{base}{folder}")
+    asked = [question[lang] for question in questions]
+    found = fresh.evaluate(ASK_WORKER, [f"{base}{folder}", worker.name, asked])
+    missed = {
+        question[lang]: pages[:ROUGHLY]
+        for question, pages in zip(questions, found, strict=True)
+        if f"{question['at'].partition('#')[0]}/" not in pages[:ROUGHLY]
+    }
 
     assert {} == missed
 
