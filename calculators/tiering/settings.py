@@ -17,11 +17,11 @@ GB = 10**9
 GIB = 2**30
 LMCACHE_SOURCE = "LMCache/LMCache lmcache/v1/config.py @000620e"
 SGLANG_SOURCE = (
-    "sgl-project/sglang docs/advanced_features/hicache_best_practices.md @0712681,"
-    " hicache_design.md @2232873"
+    "sgl-project/sglang docs/advanced_features/hicache_best_practices.md @0712681,\n"
+    "# hicache_design.md @2232873"
 )
 VLLM_SOURCE = (
-    "vllm-project/vllm vllm/config/cache.py @002f10e, vllm/v1/kv_offload/cpu/spec.py @0072b0b"
+    "vllm-project/vllm vllm/config/cache.py @002f10e,\n# vllm/v1/kv_offload/cpu/spec.py @0072b0b"
 )
 
 
