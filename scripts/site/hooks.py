@@ -17,13 +17,11 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 from scripts.cache import write_whole
-from scripts.site import cards, cite, embed, runtime
+from scripts.site import cards, cite, embed, runtime, theme_files
 from scripts.site.archive_files import ArchiveDamagedError, added, require_whole
 from scripts.site.archive_links import resolved
 from scripts.site.pages import FOLDERS, finished, with_named_search, with_policy
 from scripts.site.parts import with_parts
-from scripts.site.search_script import with_han_words
-from scripts.site.theme_script import quiet
 
 SECOND = "zh"
 OURS = ("calculators", "scripts.site")
@@ -98,29 +96,22 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Addresses of generated links, absolute alternates, the language switcher and the policy."""
     lang = str(config.theme["language"])
-    output = resolved(output, url=page.url, lang=lang)
+    output = theme_files.with_names(resolved(output, url=page.url, lang=lang))
     return finished(output, root=root_url(config), url=page.url, lang=lang)
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
-    """The page for addresses that do not exist has a policy and a named search as well."""
+    """The page for addresses that do not exist is finished as far as it needs."""
     if template_name != "404.html":
         return output_content
-    return with_policy(with_named_search(output_content, str(config.theme["language"])))
+    named = with_named_search(output_content, str(config.theme["language"]))
+    return with_policy(theme_files.with_names(named))
 
 
 def root_url(config: MkDocsConfig) -> str:
     """The address of the English home page."""
     site_url = config.site_url or "/"
     return site_url.removesuffix(f"{SECOND}/") if is_second(config) else site_url
-
-
-def mend_scripts(site: Path) -> None:
-    """Mend what the theme's scripts do for nothing or wrongly; the two modules say what."""
-    [bundle] = site.glob("assets/javascripts/bundle.*.min.js")
-    bundle.write_text(quiet(bundle.read_text(encoding="utf-8")), encoding="utf-8")
-    [worker] = site.glob("assets/javascripts/workers/search.*.min.js")
-    worker.write_text(with_han_words(worker.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def write_beside(site: Path, root: str) -> None:
@@ -138,7 +129,8 @@ def write_beside(site: Path, root: str) -> None:
 def on_post_build(config: MkDocsConfig) -> None:
     """Write the runtime once, then build the second language beside the first."""
     site = Path(config.site_dir)
-    mend_scripts(site)
+    for script in theme_files.scripts():
+        script.write(site)
     if is_second(config):
         (site / "404.html").unlink(missing_ok=True)  # hosts know one, at the root
         return
