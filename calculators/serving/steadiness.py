@@ -1,7 +1,8 @@
 """Whether a run says anything about a steady state, and if not, by which sign.
 
-Two labels, each with its evidence. *Over saturation*: the worker needs much longer than the
-arrivals lasted, or had not finished at the horizon: the queue would grow without end at this rate.
+Two labels, each with its evidence. *Over saturation*: the second half waits clearly longer, and the
+worker needs much longer than the arrivals lasted, or it had not finished at the horizon: the queue
+would grow without end at this rate. A long tail alone may be the last long answers of a short run.
 *Not stationary*: the second half of the arrivals waits clearly longer for the first token than the
 first half (a Welch statistic above 3 and half as much again). Neither proves the contrary: a short
 run can hide both, and a run that starts empty needs its first part cut off (``warm_up``).
@@ -47,9 +48,11 @@ def steadiness(columns: Columns) -> Steadiness:
     enough = min(len(first), len(second)) >= FEWEST
     if not enough:
         labels.append("too_few")
-    if enough and (tail > LONG_TAIL * window or "unfinished_waiting" in columns.status):
+    rising = enough and rises(first, second)
+    late = tail > LONG_TAIL * window and rising
+    if enough and (late or "unfinished_waiting" in columns.status):
         labels.append("over_saturation")
-    if enough and rises(first, second):
+    if rising:
         labels.append("not_stationary")
     return Steadiness(
         labels=tuple(labels),

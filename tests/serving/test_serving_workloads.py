@@ -2,6 +2,7 @@
 
 import gzip
 import random
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -174,6 +175,18 @@ def test_overload_is_labelled(rate, expected):
     trace = fast.run(requests, Settings(policy="orca", max_num_seqs=1), Linear(a=10**6, b=0, c=0))
 
     assert expected == steadiness(of_trace(trace)).labels
+
+
+def test_a_long_last_answer_is_no_overload():
+    """One long answer at the end of a quiet run keeps the worker busy, and no queue grows."""
+    quiet = constant([10 * i for i in range(60)])
+    long = replace(quiet[-1], output=2_000)
+
+    run = engine.run([*quiet[:-1], long], Settings(policy="orca"), Linear(a=1, b=0, c=0))
+    found = steadiness(of_outcomes(run.outcomes))
+
+    assert found.tail > found.window
+    assert found.labels == ()
 
 
 def test_few_requests_get_no_label():
