@@ -22,6 +22,8 @@ from calculators.show.labels import Labels
 from calculators.show.quantity import Quantity, machine_text
 from calculators.show.vega import specification
 
+NUMERIC = ' class="cp-num"'  # stands at the right, as do the digits of a sum
+
 
 def render(result: Result, labels: Labels) -> str:
     """The whole answer."""
@@ -88,8 +90,12 @@ def scroll(inner: str, name: str) -> str:
 
 
 def grid_html(heads: list[str], rows: tuple[tuple[object, ...], ...], labels: Labels) -> str:
-    """The ``<table>`` itself; the first cell of a row heads it."""
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+    """The ``<table>`` itself; the first cell heads its row, and a head stands over its column."""
+    numeric = {n for row in rows for n, cell in enumerate(row) if n and isinstance(cell, Quantity)}
+    head = "".join(
+        f'<th scope="col"{NUMERIC if n in numeric else ""}>{escape(text)}</th>'
+        for n, text in enumerate(heads)
+    )
     body = "".join(f"<tr>{row_html(row, labels)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -98,7 +104,7 @@ def row_html(row: tuple[object, ...], labels: Labels) -> str:
     """The cells of a row, numbers marked for right alignment."""
     cells = []
     for index, cell in enumerate(row):
-        numeric = ' class="cp-num"' if isinstance(cell, Quantity) else ""
+        numeric = NUMERIC if isinstance(cell, Quantity) else ""
         shown = labels.html(cell)  # type: ignore[arg-type]
         cells.append(
             f'<th scope="row">{shown}</th>' if index == 0 else f"<td{numeric}>{shown}</td>"

@@ -4,6 +4,7 @@ Colours are CSS variables, so that one drawing serves both schemes. No data is f
 expression is evaluated as code (the interpreter runs under a strict CSP).
 """
 
+import math
 from typing import Any
 
 from calculators.show.blocks import Axis, Plot
@@ -28,7 +29,9 @@ def specification(plot: Plot, labels: Labels) -> dict[str, Any]:
     """The specification of a plot, with every word in the labels' language."""
     layers = [series_layer(plot, labels)]
     layers += [rule_layer("y", value, labels.plain(name)) for value, name in plot.marks]
-    layers += [rule_layer("x", value, labels.plain(name)) for value, name in plot.x_marks]
+    middle = middle_of(plot)
+    for value, name in plot.x_marks:
+        layers.append(rule_layer("x", value, labels.plain(name), leftward=value > middle))
     return {
         "$schema": SCHEMA,
         "width": WIDTH,
@@ -80,22 +83,38 @@ def axis(channel: str, about: Axis, labels: Labels, *, discrete: bool) -> dict[s
     return {"field": channel, "type": "quantitative", "title": title, "scale": scale}
 
 
-def rule_layer(channel: str, value: float, name: str) -> dict[str, Any]:
-    """A line across the plot with its name."""
-    offset = (
-        {"dy": -6, "align": "left", "x": 4}
-        if channel == "y"
-        else {"dx": 4, "align": "left", "y": 8}
-    )
+def middle_of(plot: Plot) -> float:
+    """The value half-way along the horizontal axis."""
+    values = [x for series in plot.series for x, _ in series.points if isinstance(x, int | float)]
+    if not values:
+        return math.inf
+    low, high = min(values), max(values)
+    return math.sqrt(low * high) if plot.x.log else (low + high) / 2
+
+
+def rule_layer(channel: str, value: float, name: str, *, leftward: bool = False) -> dict[str, Any]:
+    """A line across the plot with its name, which stands to the left of a line near the right end.
+
+    The name is drawn twice, first wide in the colour of the ground, so that no line strikes it out.
+    """
+    place: dict[str, Any] = {"y": 8, "dx": 4, "align": "left"}
+    if channel == "y":
+        place = {"x": 4, "dy": -6, "align": "left"}
+    elif leftward:
+        place = {"y": 8, "dx": -4, "align": "right"}
+    halo = {"stroke": "var(--cp-surface)", "strokeWidth": 4, "strokeJoin": "round"}
     return {
         "data": {"values": [{channel: value, "name": name}]},
         "encoding": {channel: {"field": channel, "type": "quantitative"}},
         "layer": [
             {"mark": {"type": "rule", "strokeDash": [4, 3], "color": "var(--cp-mark)"}},
-            {
-                "mark": {"type": "text", "color": "var(--cp-mark)", **offset},
-                "encoding": {"text": {"field": "name"}},
-            },
+            *(
+                {
+                    "mark": {"type": "text", "color": "var(--cp-mark)", **more, **place},
+                    "encoding": {"text": {"field": "name"}},
+                }
+                for more in (halo, {})
+            ),
         ],
     }
 
@@ -115,7 +134,10 @@ def look() -> dict[str, Any]:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "titleFontWeight": "normal",
+            "titlePadding": 8,
+            "labelFlush": False,
+            "labelSeparation": 8,
         },
-        "legend": {"labelColor": text, "labelFontSize": 12},
+        "legend": {"labelColor": text, "labelFontSize": 12, "columnPadding": 16},
         "text": {"fontSize": 12},
     }

@@ -9,6 +9,8 @@ import re
 from html import escape
 from itertools import count
 
+from scripts.site.lines import unbroken
+
 ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
 SWITCHER = re.compile(r'<a href="[^"]*" hreflang="(\w+)" class="md-select')
 ALIGNED = re.compile(r' style="text-align: (left|right|center);"')
@@ -17,11 +19,6 @@ SCROLLER = r'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">
 LISTING = re.compile(r'<pre(?: tabindex="0")?>(?:<span></span>)?<code>')
 COPY_NAMES = {"en": "Copy to clipboard", "zh": "复制"}
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-# A browser may break a line between a formula and the sign that follows it.
-CLOSED = re.compile(
-    r'<span class="cp-math">(?:(?!</?span).)*</span>[，。：；、）？！,.:;)?!]+', re.DOTALL
-)
-WHOLE = r'<span class="cp-whole">\g<0></span>'
 CHARSET = '<meta charset="utf-8">'
 
 
@@ -42,7 +39,7 @@ def finished(html: str, *, root: str, url: str, lang: str) -> str:
     linked = with_named_search(linked, lang)
     # Markdown aligns table cells by inline style, which the policy forbids.
     aligned = ALIGNED.sub(r' class="cp-\1"', linked)
-    return with_policy(with_scrollers(with_copying(CLOSED.sub(WHOLE, aligned), COPY_NAMES[lang])))
+    return with_policy(with_scrollers(with_copying(unbroken(aligned), COPY_NAMES[lang])))
 
 
 def with_named_search(html: str, lang: str) -> str:
