@@ -1,7 +1,8 @@
 """The printed figures that LMCache's formula can be asked for, as a module of ``calculators``.
 
 A case of ``data/truth/kv.json`` is taken where ``data/truth/lmcache.json`` says what its model is
-asked as, and where it states memory, tokens or a context. Left out: ratios.
+asked as, and where it states memory, tokens or a context. Left out: ratios, and figures that a
+reader could not look up.
 """
 
 import json
@@ -56,6 +57,7 @@ KEPT = ("max_model_len", "max_num_batched_tokens", "kv_unified")
 TOKENS = ("max_total_num_tokens", "n_ctx", "context", "max_tokens")
 SIZES = ("kv_size_gb_with_index", "kv_gb", "kv_gib", "kv_mib", "kv_mb", "allocated_gib")
 BLOCK_TOKENS = 16
+NOWHERE = "public file, address not recorded"
 
 
 def source() -> str:
@@ -72,9 +74,9 @@ def read(name: str) -> Any:
 
 
 def call(case: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """One case as a call; nothing where its figure is a ratio only."""
+    """One case as a call; nothing where its figure is a ratio only or cannot be looked up."""
     figure = figure_of(case)
-    if figure is None:
+    if figure is None or case["source"] == NOWHERE:
         return ""
     about = {
         "id": case["id"],

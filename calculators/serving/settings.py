@@ -13,7 +13,7 @@ type PolicyName = Literal[
 ]
 
 SHORT_NAMES = {  # data within drawings and plots, the same in every language
-    "static": "static",
+    "static": "Static",
     "orca": "Orca",
     "prefill_first": "vLLM v0",
     "chunked": "Sarathi",

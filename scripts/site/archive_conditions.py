@@ -10,6 +10,8 @@ from calculators.show.labels import Labels
 from scripts.site.archive_records import Entry
 from scripts.site.archive_words import absence, boundary, model_name, remark, rule_name
 
+COMMA = {"en": ", ", "zh": "、"}
+MARKS = {"en": ("; ", ": "), "zh": ("；", "：")}  # between parts, and after the name of one
 # What is asked of every measurement, in reading order; a silent record says so in its line.
 ASKED = (
     "checkpoint",
@@ -80,7 +82,7 @@ def samples(entry: Entry, labels: Labels) -> str:
     if why is not None:
         return labels.plain(why)
     kept = {one.quantity: len(one.values) for one in entry.measurement.samples}
-    count = ", ".join(f"{n:,}" for n in dict.fromkeys(kept.values()))
+    count = COMMA[labels.lang].join(f"{n:,}" for n in dict.fromkeys(kept.values()))
     return labels.text("samples.kept", {"count": count})
 
 
@@ -95,9 +97,10 @@ def words_of(key: str, value: Any, labels: Labels) -> str:
         return f"{value:,}"
     if isinstance(value, Mapping):
         parts = ((name, words_of(name, inner, labels)) for name, inner in value.items())
-        return "; ".join(f"{name}: {text}" for name, text in parts if text)
+        between, after = MARKS[labels.lang]
+        return between.join(f"{name}{after}{text}" for name, text in parts if text)
     if isinstance(value, list):
-        return ", ".join(words_of(key, inner, labels) for inner in value)
+        return COMMA[labels.lang].join(words_of(key, inner, labels) for inner in value)
     return "" if value is None else json.dumps(value)
 
 
