@@ -207,12 +207,11 @@ class Hierarchy:
         """Use, promote and write down the blocks of a request, tier by tier."""
         put_in, gone = chain[0].use(blocks)
         self.note(0, ends[0], put_in, 0, len(gone))
-        above, last = 0, ends[-1]
+        above, start, last = 0, ends[0], ends[-1]
         down = blocks[last:]
         for tier, level in enumerate(self.setup.levels, start=1):
-            where, write = chain[tier], level.write
-            start, end = ends[tier - 1], ends[tier]
-            touched = blocks[start : last if self.setup.promote else end]
+            where, write, end = chain[tier], level.write, ends[tier]
+            touched = blocks[start : last if self.setup.promote else end] if start < last else []
             promoted = 0
             if write == "write_back":  # older than all that the request touches
                 down = gone[::-1]
@@ -224,12 +223,13 @@ class Hierarchy:
             else:
                 if write == "write_through_selective":
                     down = blocks[above:start]
-                if last > end and touched:
+                if touched and end < last:
                     promoted = len(touched) - sum(map(where.blocks.__contains__, touched))
                 ordered = touched + down if write == "write_through" else down + touched
                 put_in, gone = where.use(ordered)
-            self.note(tier, end - start, put_in, put_in - promoted, len(gone))
-            above = start
+            if put_in or start < end:  # nothing goes if nothing comes
+                self.note(tier, end - start, put_in, put_in - promoted, len(gone))
+            above, start = start, end
 
     def note(self, tier: int, used: int, put_in: int, written: int, evicted: int) -> None:
         """Count what happened in a tier."""

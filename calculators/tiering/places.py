@@ -23,20 +23,26 @@ class Place(RecencyCache):
         What is too much goes afterwards, the oldest first; a request that is larger than the
         place loses its own end.
         """
-        cache, refresh, move = self.blocks, self.refresh, self.blocks.move_to_end
+        if not blocks:
+            return 0, []
+        cache, move = self.blocks, self.blocks.move_to_end
         before = len(cache)
-        for block in reversed(blocks):
-            if block not in cache:
-                cache[block] = 0
-            elif refresh:
-                move(block)
-        put_in = len(cache) - before
-        if self.capacity is None or len(cache) <= self.capacity:
-            return put_in, []
+        if self.refresh:
+            for block in reversed(blocks):
+                if block in cache:
+                    move(block)
+                else:
+                    cache[block] = 0
+        else:
+            for block in reversed(blocks):
+                cache.setdefault(block, 0)
+        held = len(cache)
+        if self.capacity is None or held <= self.capacity:
+            return held - before, []
         take = cache.popitem
-        gone = [take(False)[0] for _ in range(len(cache) - self.capacity)]  # noqa: FBT003 - faster
+        gone = [take(False)[0] for _ in range(held - self.capacity)]  # noqa: FBT003 - faster
         self.evictions += len(gone)
-        return put_in, gone
+        return held - before, gone
 
 
 class CountedPlace(FrequencyCache):

@@ -33,46 +33,47 @@ def simulate(trace: Trace, setup: Setup, progress: Progress = lambda _done: None
     """Serve a trace in file order, dealt out to the instances in turn."""
     state = Hierarchy(setup, trace.block_tokens)
     clock = Clock(setup.prefill)
+    amount, ns_of, look_up, store = clock.amount, clock.ns_of, state.look_up, state.store
+    free, control_free = state.free_ns, state.control_free_ns
     found: list[tuple[int, ...]] = []
     counts: list[int] = []
     loads: list[int] = []
     ttft: list[int] = []
     control: list[int] = []
     computed = computed_alone = 0
-    size = trace.block_tokens
-    instances = setup.instances
+    size, instances, nothing = trace.block_tokens, setup.instances, (0,) * len(setup.levels)
     arrivals = trace.arrivals_ms or (0.0,) * len(trace)
     rows = zip(trace.stored_keys(partial=False), trace.input_tokens, arrivals, strict=True)
     for index, (key, tokens, arrival_ms) in enumerate(rows):
         if not index % REPORTED:
             progress(index / len(trace))
         blocks = unpack(key)
+        count = len(blocks)
         arrival = round(arrival_ms * NS_PER_MS)
         instance = index % instances
         chain = state.chains[instance]
-        ends = state.look_up(chain, blocks, min((tokens - 1) // size, len(blocks)))
-        alone, turn = ends[0], max(arrival, state.free_ns[instance])
-        ready, own = arrival, 0
+        ends = look_up(chain, blocks, min((tokens - 1) // size, count))
+        alone, whole, turn = ends[0], amount(tokens), max(arrival, free[instance])
+        skipped = skipped_alone = alone * size
+        compute_ns = alone_ns = ns_of(whole - amount(skipped) if skipped else whole)
+        load = 0
         if ends[-1] > alone:
-            ready += state.cut_prefetch(ends, turn - arrival)
-            own = state.own_load_ns(ends)
-        whole = clock.amount(tokens)
-        began = max(turn, ready)
-        skipped = ends[-1] * size
-        done = began + own + clock.ns_of(whole - (clock.amount(skipped) if skipped else 0))
-        state.free_ns[instance] = done
+            ready = arrival + state.cut_prefetch(ends, turn - arrival)
+            load = max(turn, ready) - turn + state.own_load_ns(ends)
+            skipped = ends[-1] * size
+            compute_ns = ns_of(whole - amount(skipped) if skipped else whole)
+            found.append((alone, *[end - start for start, end in pairwise(ends)]))
+        else:  # most requests: both clocks need the same work
+            found.append((alone, *nothing))
+        free[instance] = done = turn + load + compute_ns
         ttft.append(done - arrival)
-        loads.append(own + began - turn)
-        skipped_alone = alone * size
-        began = max(arrival, state.control_free_ns[instance])
-        work = whole - (clock.amount(skipped_alone) if skipped_alone else 0)
-        state.control_free_ns[instance] = began = began + clock.ns_of(work)
-        control.append(began - arrival)
+        loads.append(load)
+        control_free[instance] = done = max(arrival, control_free[instance]) + alone_ns
+        control.append(done - arrival)
         computed += tokens - skipped
         computed_alone += tokens - skipped_alone
-        state.store(chain, blocks, ends)
-        found.append((alone, *[end - start for start, end in pairwise(ends)]))
-        counts.append(len(blocks))
+        store(chain, blocks, ends)
+        counts.append(count)
     state.check()
     outcome = Outcome(
         found=found,
