@@ -552,7 +552,8 @@ function keepLater(addresses) {
   setTimeout(() => keepOffline({ files: addresses() }), QUIET_MS);
 }
 
-// The other pages of the language follow once a reader stays, and never before a first answer.
+// The other pages of the language and its search follow once a reader stays, and never before a
+// first answer.
 const STAYED_MS = 10_000;
 
 function keepPagesLater() {
@@ -560,7 +561,9 @@ function keepPagesLater() {
   setTimeout(async () => {
     await engine.starting?.catch(() => {});
     const links = document.querySelectorAll(".md-nav--primary a[href]");
-    keepOffline({ pages: [...links].map((link) => link.href) });
+    const searching = JSON.parse(document.querySelector(".cp-searching")?.textContent ?? "[]");
+    const files = searching.map((path) => new URL(path, location.href).href);
+    keepOffline({ files, pages: [...links].map((link) => link.href) });
   }, STAYED_MS);
 }
 

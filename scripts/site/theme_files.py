@@ -6,7 +6,7 @@ needs another. The source maps belong to what the theme wrote and are not publis
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -55,6 +55,18 @@ def script(pattern: str, mend: Callable[[str], str]) -> Script:
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     name = HASH.sub(f".{mark}.", old.name)
     return Script(path=old.relative_to(TEMPLATES).as_posix(), name=name, text=text)
+
+
+def searching(langs: Sequence[str]) -> list[str]:
+    """What a search fetches, below the root of a language whose index is in these languages."""
+    worker = next(one for one in scripts() if "/workers/" in one.path)
+    other = [lang for lang in langs if lang != "en"]
+    parts = ["stemmer.support", *other, *(["multi"] if len(langs) > 1 else [])] if other else []
+    return [
+        "search/search_index.json",
+        f"{worker.path.rpartition('/')[0]}/{worker.name}",
+        *(f"assets/javascripts/lunr/min/lunr.{part}.min.js" for part in parts),
+    ]
 
 
 def with_names(html: str) -> str:

@@ -269,17 +269,21 @@ def ends(kept: list[str], *ends: str) -> bool:
 
 @pytest.mark.parametrize("folder", LANGUAGES.values(), ids=LANGUAGES.keys())
 def test_offline_also_where_nobody_was(context: BrowserContext, base: str, folder: str) -> None:
-    """After one page of a language another can be read and computed without a network."""
+    """After one page of a language another can be read, computed and found without a network."""
     fresh = context.new_page()
     fresh.goto(f"{base}{folder}latency/")
     fresh.focus("#calc-samples textarea")
     pages = [f"/sub-path/{folder}{path}" for path in PAGES]
-    kept_when(fresh, lambda kept: ends(kept, ".whl", ".wasm", ".css", *pages))
+    kept_when(fresh, lambda kept: ends(kept, ".whl", ".wasm", ".css", "_index.json", *pages))
     context.set_offline(True)
     fresh.goto(f"{base}{folder}kv-cache/")
     fresh.fill("#calc-kv [name=layers]", "16")
 
     lead(fresh, 2 * GIB)
+
+    fresh.locator('[data-md-component="search-query"]').click()
+    fresh.keyboard.type("goodput")
+    expect(fresh.locator(".md-search-result__item").first).to_be_visible()
 
 
 def test_copies_are_of_one_deployment(context: BrowserContext, base: str) -> None:

@@ -2,7 +2,9 @@
 
 import re
 
-from scripts.site.theme_files import TEMPLATES, Script, script, scripts, with_names
+import pytest
+
+from scripts.site.theme_files import TEMPLATES, Script, script, scripts, searching, with_names
 
 
 def test_names_follow_the_text():
@@ -32,3 +34,20 @@ def test_no_map_of_another_text():
     """No script names a source map that was made for what the theme wrote."""
     assert not [one.name for one in scripts() if re.search("sourceMappingURL", one.text)]
     assert all(isinstance(one, Script) for one in scripts())
+
+
+@pytest.mark.parametrize(
+    ("langs", "more"),
+    [
+        pytest.param(["en"], [], id="English alone"),
+        pytest.param(["zh", "en"], ["stemmer.support", "zh", "multi"], id="with Chinese"),
+    ],
+)
+def test_what_a_search_fetches(langs, more):
+    """The index, the worker as it is published, and the parts that its languages need."""
+    index, worker, *parts = searching(langs)
+
+    assert index == "search/search_index.json"
+    assert worker.rpartition("/")[2] in {one.name for one in scripts()}
+    assert parts == [f"assets/javascripts/lunr/min/lunr.{part}.min.js" for part in more]
+    assert not [part for part in parts if not (TEMPLATES / part).is_file()]
