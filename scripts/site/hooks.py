@@ -33,7 +33,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     up = "../" if is_second(config) else ""
     config.extra_css = [f"{up}assets/{current.style}"]
     config.extra["bridge"] = f"{up}assets/{current.bridge}"
-    config.extra["searching"] = theme_files.searching(config.plugins["search"].config["lang"])
+    langs = config.plugins["material/search"].config.lang or ["en"]
+    config.extra["searching"] = theme_files.searching(langs)
     return config
 
 
