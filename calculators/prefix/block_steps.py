@@ -29,10 +29,11 @@ class BlockStep:
 
     ``hits`` were found, ``revived`` are those of them that stood in the free queue, ``withheld``
     is cached too but left to be computed (the last-token rule). ``taken`` left the head of the
-    queue, in that order, and ``evicted`` is what some of them held. ``released`` were appended to
-    the queue, in that order. ``copies`` are pairs: a new block, and the one with the same content
-    that lookups go on returning. ``lacking`` blocks kept the operation from happening; ``waits``
-    says that it is for a request that found no room before, so nothing happened either.
+    queue, in that order, and ``evicted`` is what some of them held. ``released`` went to the tail
+    of the queue, in that order, but for those of ``prepended``, which went to its head. ``copies``
+    are pairs: a new block, and the one with the same content that lookups go on returning.
+    ``lacking`` blocks kept the operation from happening; ``waits`` says that it is for a request
+    that found no room before, so nothing happened either.
     """
 
     operation: BlockOperation
@@ -42,6 +43,7 @@ class BlockStep:
     taken: tuple[int, ...] = ()
     evicted: tuple[Content, ...] = ()
     released: tuple[int, ...] = ()
+    prepended: tuple[int, ...] = ()
     kept: tuple[int, ...] = ()
     copies: tuple[tuple[int, int], ...] = ()
     lacking: int = 0
@@ -66,10 +68,14 @@ class BlockStep:
         return sum(view.cached for view in self.views)
 
 
-def play_blocks(text: str, *, num_gpu_blocks: int, block_size: int) -> tuple[BlockStep, ...]:
+def play_blocks(
+    text: str, *, num_gpu_blocks: int, block_size: int, unhashed_first: bool = False
+) -> tuple[BlockStep, ...]:
     """Run a script. ParameterError names the line; then nothing at all has been run."""
     operations = parse_block_script(text)
-    stage = BlockStage(VllmCache(num_gpu_blocks, block_size=block_size))
+    stage = BlockStage(
+        VllmCache(num_gpu_blocks, block_size=block_size, unhashed_first=unhashed_first)
+    )
     return tuple(stage.perform(operation) for operation in operations)
 
 
@@ -150,12 +156,14 @@ class BlockStage:
         self.cache.finish(lease)
         pool = self.cache.pool
         blocks = lease_blocks(lease)
-        for block in blocks:
-            if not pool.references[block] and pool.identities[block] is None:
-                del self.contents[block]
+        released = tuple(block for block in reversed(blocks) if not pool.references[block])
+        unhashed = tuple(block for block in released if pool.identities[block] is None)
+        for block in unhashed:
+            del self.contents[block]
         return BlockStep(
             operation=operation,
-            released=tuple(block for block in reversed(blocks) if not pool.references[block]),
+            released=released,
+            prepended=unhashed if pool.unhashed_first else (),
             kept=tuple(block for block in blocks if pool.references[block]),
             unfilled=len(lease.prompt) % self.cache.block_size,
         )

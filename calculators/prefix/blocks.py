@@ -1,7 +1,8 @@
 """vLLM's block pool: reference counts, the free queue that is also the cache, duplicates.
 
 Source: vLLM ``v1/core/block_pool.py`` at 002f349 and ``docs/design/prefix_caching.md`` at
-01ff8bf. One group of layers. Left out: sliding windows, hybrid groups, KV events, preemption.
+01ff8bf; where freed blocks without a hash go, pull request 42656 (release 0.23). One group of
+layers. Left out: sliding windows, hybrid groups, KV events, preemption.
 """
 
 from collections import OrderedDict
@@ -17,16 +18,18 @@ class BlockPool:
 
     ``identities[b]`` is what a full block holds, None while it is not full or after eviction.
     ``cached`` maps an identity to the blocks that hold it, oldest first: two running requests
-    may each hold a copy, and vLLM does not merge them.
+    may each hold a copy, and vLLM does not merge them. With ``unhashed_first`` a freed block that
+    nobody can find goes to the head of the queue, as since 0.23.
     """
 
-    def __init__(self, blocks: int) -> None:
+    def __init__(self, blocks: int, *, unhashed_first: bool = False) -> None:
         at_least("num_gpu_blocks", blocks, 1)
         self.references = [0] * blocks
         self.identities: list[Identity | None] = [None] * blocks
         self.free: OrderedDict[int, None] = OrderedDict.fromkeys(range(blocks))
         self.cached: dict[Identity, dict[int, None]] = {}
         self.evictions = 0
+        self.unhashed_first = unhashed_first
 
     def find(self, identities: Iterable[Identity]) -> list[int]:
         """The blocks of the leading identities that are cached; stops at the first miss."""
@@ -87,6 +90,14 @@ class BlockPool:
             self.references[block] -= 1
             if not self.references[block]:
                 self.free[block] = None
+        if self.unhashed_first:
+            self.prepend(block for block in blocks if self.identities[block] is None)
+
+    def prepend(self, blocks: Iterable[int]) -> None:
+        """Move free blocks to the head of the queue, so that the last of them is taken first."""
+        for block in blocks:
+            if block in self.free:
+                self.free.move_to_end(block, last=False)
 
     @property
     def cached_blocks(self) -> int:

@@ -25,9 +25,16 @@ QUEUE = "free_block_queue"  # names in vLLM's code
 START = "NONE_HASH"
 
 
-def block_result(text: str, *, num_gpu_blocks: int, block_size: int) -> Result:
+def block_result(
+    text: str, *, num_gpu_blocks: int, block_size: int, unhashed_first: bool
+) -> Result:
     """Play a script; a frame a step."""
-    steps = play_blocks(text, num_gpu_blocks=num_gpu_blocks, block_size=block_size)
+    steps = play_blocks(
+        text,
+        num_gpu_blocks=num_gpu_blocks,
+        block_size=block_size,
+        unhashed_first=unhashed_first,
+    )
     last = steps[-1]
     return Result(
         blocks=(
@@ -184,8 +191,11 @@ def quoted(content: Content) -> str:
 def let_go(step: BlockStep) -> Iterator[Message]:
     """The end of a request: what joined the queue, what others still hold, what is lost."""
     name = step.operation.name
-    if step.released:
-        yield Message("block_step.released", {"name": name, "blocks": numbers(step.released)})
+    last = [block for block in step.released if block not in step.prepended]
+    if last:
+        yield Message("block_step.released", {"name": name, "blocks": numbers(last)})
+    if step.prepended:
+        yield Message("block_step.prepended", {"blocks": numbers(step.prepended)})
     if step.kept:
         yield Message("block_step.kept", {"blocks": numbers(step.kept)})
     if step.unfilled:

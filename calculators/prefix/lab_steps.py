@@ -67,6 +67,7 @@ class Params:
         10, minimum=1, maximum=MOST_BLOCKS, group="cache", when=POOL
     )
     block_size: int = fields.integer(4, minimum=1, maximum=WIDEST_BLOCK, group="cache", when=POOL)
+    unhashed_blocks: str = fields.choice("tail", ("tail", "head"), group="cache", when=POOL)
 
 
 def solve(params: Params, _progress: Progress) -> Result:
@@ -76,6 +77,7 @@ def solve(params: Params, _progress: Progress) -> Result:
             params.requests if params.script == OWN else SHIPPED_BLOCKS[params.script],
             num_gpu_blocks=params.num_gpu_blocks,
             block_size=params.block_size,
+            unhashed_first=params.unhashed_blocks == "head",
         )
     text = params.operations if params.scenario == OWN else SHIPPED[params.scenario]
     chosen = policy_choice.policy(

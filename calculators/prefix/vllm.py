@@ -16,9 +16,11 @@ BLOCK_SIZE = 16
 class VllmCache:
     """Full blocks with chained identities; at least one token of a prompt is computed."""
 
-    def __init__(self, num_gpu_blocks: int, *, block_size: int = BLOCK_SIZE) -> None:
+    def __init__(
+        self, num_gpu_blocks: int, *, block_size: int = BLOCK_SIZE, unhashed_first: bool = False
+    ) -> None:
         at_least("block_size", block_size, 1)
-        self.pool = BlockPool(num_gpu_blocks)
+        self.pool = BlockPool(num_gpu_blocks, unhashed_first=unhashed_first)
         self.block_size = block_size
 
     def hits(self, prompt: Prompt) -> list[int]:

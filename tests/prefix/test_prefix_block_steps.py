@@ -25,9 +25,9 @@ lines = st.lists(
 )
 
 
-def steps(text, blocks=10, size=4):
+def steps(text, blocks=10, size=4, *, unhashed_first=False):
     """A script played."""
-    return play_blocks(text, num_gpu_blocks=blocks, block_size=size)
+    return play_blocks(text, num_gpu_blocks=blocks, block_size=size, unhashed_first=unhashed_first)
 
 
 def told(step, size=4):
@@ -54,6 +54,15 @@ def test_a_request_frees_its_last_block_first():
     assert (*range(3, 10), 2, 1, 0) == step.queue
     assert {0, 1} == set(step.contents)
     assert ["released", "lost"] == told(step)
+
+
+def test_since_0_23_an_end_without_a_hash_is_taken_first():
+    """By the newer rule the half-full last block goes to the head, and the reader is told so."""
+    *_, step = steps("start r1 a b c d e f g h i\nfinish r1", unhashed_first=True)
+
+    assert (2, *range(3, 10), 1, 0) == step.queue
+    assert (2,) == step.prepended
+    assert ["released", "prepended", "lost"] == told(step)
 
 
 def test_a_full_hit_computes_its_last_block_again():
@@ -121,10 +130,10 @@ def test_the_queue_is_drawn_in_order():
     assert ("r2", ["2"]) == (table.name, [square.text for square in table.squares])
 
 
-@given(script=lines, blocks=st.integers(1, 7), size=st.integers(1, 4))
-def test_every_step_keeps_its_books(script, blocks, size):
+@given(script=lines, blocks=st.integers(1, 7), size=st.integers(1, 4), first=st.booleans())
+def test_every_step_keeps_its_books(script, blocks, size, first):
     """What is shown is what the pool holds: queue, references, hashes, parents, tokens."""
-    stage = BlockStage(VllmCache(blocks, block_size=size))
+    stage = BlockStage(VllmCache(blocks, block_size=size, unhashed_first=first))
     for step in played(stage, script):
         pool = stage.cache.pool
         pool.check()

@@ -18,9 +18,9 @@ def prompt(tokens, namespace=NO_NAMESPACE, images=()):
     return Prompt(tokens=pack(list(tokens)), namespace=namespace, images=images)
 
 
-def documented():
+def documented(*, unhashed_first=False):
     """The example of vLLM's design page up to time 6, and its first request."""
-    cache = VllmCache(10, block_size=4)
+    cache = VllmCache(10, block_size=4, unhashed_first=unhashed_first)
     first = list(range(15))
     zero = cache.begin(prompt(first))
     zero = cache.grow(zero, pack([15, 16]))
@@ -40,6 +40,20 @@ def test_documented_example_frees_in_reverse_and_hands_out_from_the_head():
 
     assert two.held == (0, 1, 2, 7, 8, 9, 4, 3)
     assert [6, 5] == list(cache.pool.free)
+
+
+def test_a_block_that_nobody_can_find_is_taken_first():
+    """Since PR 42656 the half-full ends, 6 and 4, go to the head of the queue, and 3 survives."""
+    cache, first, zero, one = documented(unhashed_first=True)
+    cache.finish(zero)
+    cache.finish(one)
+
+    assert [6, 4, 7, 8, 9, 3, 2, 5, 1, 0] == list(cache.pool.free)
+
+    two = cache.begin(prompt([*first[:12], *range(100, 117)]))
+
+    assert two.held == (0, 1, 2, 6, 4, 7, 8, 9)
+    assert [3, 5] == list(cache.pool.free)
 
 
 def test_a_fully_cached_prompt_on_a_block_boundary_recomputes_a_block():
