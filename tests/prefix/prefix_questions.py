@@ -88,6 +88,7 @@ STEPS = [
     {"scenario": "own", "operations": "\n".join(f"insert {i} x" for i in range(70))},
     {"scenario": "two_tenants", "policy": "tlru", "page_size": "2"},
     *({"script": name} for name in SHIPPED_BLOCKS),
+    {"script": "documented", "unhashed_blocks": "head"},
     {"script": "tail_goes_first", "num_gpu_blocks": "5", "block_size": "8"},
     {"requests": "\n".join(f"start r{i} a" for i in range(61)), "num_gpu_blocks": "60"},
     {"requests": "start r a b\nappend r c d e\nstart s x\nappend s y\nfinish s", **ONE_BLOCK},
