@@ -16,6 +16,10 @@ from calculators.kv.notation import from_text
 
 GEMMA4 = "5*(5*sliding:8x256@1024,full:2x512)"
 QWEN = "16*(3*state:48x128x128.g16.k4.float32,full:4x256)"
+QWEN_9B = "8*(3*state:32x128x128.g16.k4.float32,full:4x256)"
+QWEN_35B = "10*(3*state:32x128x128.g16.k4.float32,full:2x256)"
+GLM_OWN = "78*mla:512-64/index:128"
+GLM_SHARED = "3*mla:512-64/index:128,18*(3*mla:512-64,mla:512-64/index:128),3*mla:512-64"
 
 
 def stack(text):
@@ -243,3 +247,73 @@ def test_printed_range_holds_what_prints_so(shown):
 
     assert high - low == Fraction(1, 100)
     assert low <= Fraction(shown) <= high
+
+
+@pytest.mark.parametrize(
+    ("mib", "text", "changes"),
+    [
+        pytest.param("149.62", QWEN, {}, id="PR 22673, 2026-05-07: no drafts"),
+        pytest.param("9725.62", QWEN, {"n_rs_seq": 64}, id="PR 22673, 2026-05-07: 64 drafts"),
+        pytest.param("502.50", QWEN_35B, {"n_rs_seq": 7}, id="PR 26499, 2026-08-03: 7 drafts"),
+        pytest.param("299.25", QWEN, {"parallel": 2}, id="PR 23792: two slots"),
+        pytest.param("598.50", QWEN, {"parallel": 4}, id="four slots"),
+        pytest.param("448.88", QWEN, {"n_rs_seq": 2}, id="two drafts"),
+    ],
+)
+def test_llamacpp_recurrent_memory(mib, text, changes):
+    """``llama_memory_recurrent: size`` as printed: a slot keeps a state for every draft token."""
+    found = llamacpp.allocate(stack(text), llama(8192, **{"parallel": 1, **changes})).recurrent
+
+    assert f"{found.bytes / MIB:.2f}" == mib
+
+
+def test_llamacpp_recurrent_lines_add_up():
+    """The derivation's lines of a memory that drafts roll back are its bytes."""
+    options = llama(8192, parallel=3, n_rs_seq=2)
+    lines = [line for line in llamacpp.derivation(stack(QWEN), options) if line.name[0] in "rs"]
+    states = [line for line in lines if line.name in {"r_bytes", "s_bytes"}]
+
+    assert sum(line.value for line in states) == (
+        llamacpp.allocate(stack(QWEN), options).recurrent.bytes
+    )
+    assert all("3 × (1 + 2) × 48" in line.expression for line in states)
+
+
+@pytest.mark.parametrize(
+    ("gb", "text", "tokens", "rows"),
+    [
+        pytest.param("132.43", GLM_OWN, 2_574_848, True, id="an index in every layer"),
+        pytest.param("133.40", GLM_SHARED, 3_002_752, True, id="an index in 21 of 78 layers"),
+        pytest.param("7.51", GLM_OWN, 131_072, False, id="FlashMLA's rows"),
+    ],
+)
+def test_sglang_rows_of_sparse_kernels(gb, text, tokens, rows):
+    """What GLM-5 models print as "KV size", by their kernels' rows (PR #30531, 2026-08-14)."""
+    options = sgl("fp8", page_size=64, trtllm_rows=rows)
+
+    assert f"{sglang.kv_bytes(stack(text), options, tokens) / GIB:.2f}" == gb
+
+
+def test_sglang_states_of_a_printed_log():
+    """A Qwen3.5-9B over two ranks prints 186 states and 327,310 tokens of 14.08 - 0.2 x 23.12."""
+    memory = int((Fraction("14.08") - Fraction("23.12") / 5) * GIB)
+    found = sglang.pool(stack(QWEN_9B), sgl(tp_size=2), memory)
+
+    assert found.states == 186
+    assert abs(found.max_total_num_tokens - 327_310) * 16_384 <= GIB * Fraction("0.006")
+
+
+@given(st.integers(min_value=10**8, max_value=10**11))
+def test_sglang_padding_state_is_reserved(memory):
+    """PR #32184: one state less for requests, and no memory beyond what there is."""
+    before, after = (
+        sglang.pool(stack(QWEN), sgl(reserve_padding_state=reserve), memory)
+        for reserve in (False, True)
+    )
+    size = sglang.state_bytes(stack(QWEN), sgl())
+    cell = after.cell.profiled
+
+    assert after.states == max(0, before.states - 1)
+    if before.states:
+        assert after.max_total_num_tokens == before.max_total_num_tokens
+        assert (after.states + 1) * size + after.max_total_num_tokens * cell <= memory

@@ -214,3 +214,11 @@ def test_printed_memory_is_a_range():
     assert left.bytes == GIB
     assert (f"{left.low / GIB:.2f}", f"{left.high / GIB:.2f}") == ("1.00", "1.00")
     assert f"{(left.low - 2) / GIB:.2f}" == "0.99"
+
+
+def test_recurrent_memory_prints_all_layers():
+    """The line counts the layers of the model: 64 of a Qwen3.6-27B, of which 48 hold a state."""
+    text = "16*(3*state:48x128x128.g16.k4.float32,full:4x256)"
+    printed = found(text, engine="llamacpp").printed
+
+    assert "size =  598.50 MiB (     4 cells,  64 layers,  4 seqs)" in printed

@@ -1,9 +1,9 @@
 """llama.cpp's KV cache: cells and bytes, as its start-up lines print them.
 
 Read in ``src/llama-kv-cache-unified.cpp`` @06bb08a and ``llama-kv-cache-iswa.cpp``; PR #16653,
-#21277; recurrent memory in ``src/llama-memory-recurrent.cpp`` @0054ee8; ``--fit`` in PR #18679.
-"MiB" (older logs: "MB") is 1,048,576 bytes. Left out: rollback snapshots of recurrent memory
-(``n_rs_seq``), and what ``--fit`` does once the context cannot shrink further (moving weights).
+#21277; recurrent memory in ``src/llama-memory-recurrent.cpp`` @0054ee8, its rollback snapshots in
+PR #22673; ``--fit`` in PR #18679. "MiB" (older logs: "MB") is 1,048,576 bytes. Left out: what
+``--fit`` does once the context cannot shrink further (moving weights).
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,8 @@ class Options:
 
     ``pad_before_minimum`` is the older order of padding the window's cells; ``padding`` of 1
     is a build from before contexts were padded. ``swa_type_k`` differs where a build keeps the
-    sliding cache in f16 (PR #21277).
+    sliding cache in f16 (PR #21277). ``n_rs_seq`` are the states that each slot of recurrent
+    memory keeps besides its own, for drafts to be rolled back: as many as a draft has tokens.
     """
 
     ctx_size: int
@@ -47,6 +48,12 @@ class Options:
     padding: int = PADDING
     swa_type_k: Dtype | None = None
     swa_type_v: Dtype | None = None
+    n_rs_seq: int = 0
+
+    @property
+    def state_rows(self) -> int:
+        """Rows of recurrent memory: every slot's state and what it can be rolled back to."""
+        return self.parallel * (1 + self.n_rs_seq)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,8 +139,8 @@ def recurrent_memory(stack: Stack, options: Options) -> Part:
         name="recurrent",
         layers=sum(count for _, count in states),
         cells=options.parallel if states else 0,
-        k_bytes=options.parallel * conv * STATE_BYTES,
-        v_bytes=options.parallel * recurrent * STATE_BYTES,
+        k_bytes=options.state_rows * conv * STATE_BYTES,
+        v_bytes=options.state_rows * recurrent * STATE_BYTES,
     )
 
 
@@ -217,8 +224,9 @@ def state_lines(cache: State, layers: int, options: Options) -> Iterator[Line]:
     """R and S of one kind of state layer."""
     for name, elements in (("r", cache.conv_elements), ("s", cache.recurrent_elements)):
         if elements:
-            expression = f"{options.parallel} × {layers} × {elements} × {STATE_BYTES}"
-            size = options.parallel * layers * elements * STATE_BYTES
+            snapshots = f" × (1 + {options.n_rs_seq})" if options.n_rs_seq else ""
+            expression = f"{options.parallel}{snapshots} × {layers} × {elements} × {STATE_BYTES}"
+            size = options.state_rows * layers * elements * STATE_BYTES
             yield Line(f"{name}_bytes", expression, size, "bytes", cache)
 
 

@@ -24,7 +24,12 @@ from calculators.kv.layers import (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """SGLang's options, spelled as SGLang does. Ratios are exact fractions."""
+    """SGLang's options, spelled as SGLang does. Ratios are exact fractions.
+
+    ``trtllm_rows``: sparse attention by TensorRT-LLM's kernels keeps plain fp8 rows of rank + rope
+    where FlashMLA's have scales (PR #30531 prints 132.43 GB of them). ``reserve_padding_state``:
+    the state that padded batches write to is counted before memory is split (PR #32184).
+    """
 
     kv_cache_dtype: Dtype
     dtype: Dtype
@@ -34,6 +39,13 @@ class Options:
     page_size: int = 1
     swa_full_tokens_ratio: Fraction = Fraction(4, 5)
     mamba_full_memory_ratio: Fraction = Fraction(9, 10)
+    trtllm_rows: bool = False
+    reserve_padding_state: bool = False
+
+    @property
+    def padding_states(self) -> int:
+        """States that memory is set aside for besides those of requests."""
+        return int(self.reserve_padding_state)
 
     @property
     def attention_tp_size(self) -> int:
@@ -89,9 +101,11 @@ def cell_of(stack: Stack, options: Options, rank: int = 0) -> Cell:
     return Cell(full=full, sliding=sliding, ratio=options.swa_full_tokens_ratio)
 
 
-def stored_bytes(cache: Cache, kv: Dtype, *, sparse: bool) -> int:
+def stored_bytes(cache: Cache, options: Options, *, sparse: bool) -> int:
     """A token's bytes as stored; sparse models keep FlashMLA rows when the cache is fp8."""
-    if sparse and isinstance(cache, LatentAttention) and kv.bits == 8:  # noqa: PLR2004
+    kv = options.kv_cache_dtype
+    scaled = sparse and not options.trtllm_rows and kv.bits == 8  # noqa: PLR2004
+    if scaled and isinstance(cache, LatentAttention):
         return latent_fp8_row(cache)
     return token_bytes(cache, kv)
 
@@ -105,7 +119,7 @@ def pool(stack: Stack, options: Options, available_bytes: int) -> Pool:
     sizes = [state_bytes(stack, options, rank) for rank in range(options.pp_size)]
     counts = [states_of(available_bytes, size, options) for size in sizes]
     profiled = min(
-        (available_bytes - size * (count or 0)) // cell.profiled
+        (available_bytes - size * reserved_states(count, options)) // cell.profiled
         for cell, size, count in zip(cells, sizes, counts, strict=True)
         if cell.profiled
     )
@@ -127,7 +141,12 @@ def states_of(available_bytes: int, size: int, options: Options) -> int | None:
     if not size:
         return None
     share = options.mamba_full_memory_ratio / (1 + options.mamba_full_memory_ratio)
-    return int(available_bytes * share // size)
+    return max(0, int(available_bytes * share // size) - options.padding_states)
+
+
+def reserved_states(count: int | None, options: Options) -> int:
+    """States that memory is set aside for: those of requests and the padding one."""
+    return 0 if count is None else count + options.padding_states
 
 
 def paged(tokens: int, options: Options) -> int:
@@ -176,10 +195,11 @@ def side_bytes(stack: Stack, options: Options, side: int) -> Iterator[int]:
 
 def kv_bytes(stack: Stack, options: Options, tokens: int) -> int:
     """The "KV size" of a pool of ``tokens``: everything, index keys included."""
-    kv = options.kv_cache_dtype
     counts = ranked(stack, options).counts
     sparse = any(isinstance(cache, IndexKeys) for cache in counts)
-    row = sum(count * stored_bytes(cache, kv, sparse=sparse) for cache, count in counts.items())
+    row = sum(
+        count * stored_bytes(cache, options, sparse=sparse) for cache, count in counts.items()
+    )
     return pool_rows(tokens, options) * row
 
 
@@ -194,10 +214,12 @@ def derivation(stack: Stack, result: Pool, available_bytes: int) -> Iterator[Lin
     left = available_bytes
     if result.states is not None:
         size, ratio = state_bytes(stack, options), float(options.mamba_full_memory_ratio)
-        expression = f"⌊{available_bytes} × {ratio:g} ÷ {1 + ratio:g} ÷ {size}⌋"
+        spare = f" − {options.padding_states}" if options.padding_states else ""
+        expression = f"⌊{available_bytes} × {ratio:g} ÷ {1 + ratio:g} ÷ {size}⌋{spare}"
         yield Line("states", expression, result.states)
-        left -= size * result.states
-        yield Line("left_bytes", f"{available_bytes} − {result.states} × {size}", left, "bytes")
+        held = reserved_states(result.states, options)
+        left -= size * held
+        yield Line("left_bytes", f"{available_bytes} − {held} × {size}", left, "bytes")
     yield from token_lines(result, left)
 
 

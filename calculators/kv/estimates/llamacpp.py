@@ -24,7 +24,7 @@ from calculators.kv.estimates.common import (
     named_causes,
     payload_of,
 )
-from calculators.kv.layers import Cache, State
+from calculators.kv.layers import Cache, Stack, State
 from calculators.kv.payload import Bytes
 from calculators.kv.shape import Shape
 
@@ -64,7 +64,7 @@ def estimate(shape: Shape, params: EngineParams, available: int, length: int) ->
         allocated_bytes=buffers.bytes,
         causes=causes(shape, options, plain, Run(length, fit.sequences)),
         steps=tuple(llamacpp.derivation(shape.stack, options)),
-        printed=printed(buffers, options),
+        printed=printed(shape.stack, buffers, options),
         flags=flags(options),
         holding=lambda at: holding(shape, options, at),
         tokens_at=lambda memory: most_cells(shape, options, memory),
@@ -130,12 +130,12 @@ def most_cells(shape: Shape, options: Options, memory: int) -> int:
     return llamacpp.full_cells(llamacpp.fitted(shape.stack, widest, memory + margin))
 
 
-def printed(buffers: Buffers, options: Options) -> str:
+def printed(stack: Stack, buffers: Buffers, options: Options) -> str:
     """The size lines; a model with windows has two caches, a recurrent memory a line of its own."""
     parts = [part for part in (buffers.full, buffers.swa) if part.layers]
     lines = [part_line(part, options) for part in parts]
     if buffers.recurrent.layers:
-        lines.append(recurrent_line(buffers.recurrent, options))
+        lines.append(recurrent_line(buffers.recurrent, len(stack.layers), options))
     return "\n".join(lines)
 
 
@@ -151,11 +151,15 @@ def part_line(part: Part, options: Options) -> str:
     )
 
 
-def recurrent_line(part: Part, options: Options) -> str:
-    """R and S of the recurrent memory."""
+def recurrent_line(part: Part, layers: int, options: Options) -> str:
+    """R and S of the recurrent memory.
+
+    Its layers are all of the model's (``n_layer``), not those that hold a state: a Qwen3.6-27B
+    prints 64 of its 48 (llama.cpp PR #22673).
+    """
     return (
         f"llama_memory_recurrent: size = {part.bytes / MIB:7.2f} MiB ({part.cells:6d} cells, "
-        f"{part.layers:3d} layers, {options.parallel:2d} seqs), "
+        f"{layers:3d} layers, {options.parallel:2d} seqs), "
         f"R (f32): {part.k_bytes / MIB:7.2f} MiB, S (f32): {part.v_bytes / MIB:7.2f} MiB"
     )
 

@@ -121,7 +121,7 @@ def lot_of(cache: Cache, count: int, result: Pool, length: int, *, sparse: bool)
         kept = cache.retained(length)
         yield Lot(
             cache=cache,
-            row_bytes=count * sglang.stored_bytes(cache, options.kv_cache_dtype, sparse=sparse),
+            row_bytes=count * sglang.stored_bytes(cache, options, sparse=sparse),
             plain_bytes=Fraction(count * rank_payload_bits(cache, options.kv_cache_dtype), 8),
             rows=sglang.pool_rows(tokens, options),
             spare=page,
