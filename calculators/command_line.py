@@ -76,7 +76,7 @@ def overview(arguments: list[str], lang: Language) -> int:
 
 def run(calculator: Calculator, labels: Labels, arguments: list[str]) -> str:
     """The output of one call."""
-    options = vars(parser_of(calculator, labels).parse_args(arguments))
+    options = vars(parser_of(calculator, labels).parse_args([spelled(one) for one in arguments]))
     style = options.pop("format")
     options.pop("lang")
     values = {
@@ -120,6 +120,12 @@ def parser_of(calculator: Calculator, labels: Labels) -> argparse.ArgumentParser
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text")
     parser.add_argument("--lang", choices=LANGUAGES, default=LANGUAGES[0])
     return parser
+
+
+def spelled(argument: str) -> str:
+    """``--page-size`` for ``--page_size``, as the page's addresses have it."""
+    name, sign, value = argument.partition("=")
+    return f"{name.replace('_', '-')}{sign}{value}" if name.startswith("--") else argument
 
 
 def takes_file(kind: Kind) -> bool:

@@ -51,6 +51,14 @@ def known(question):
     )
 
 
+def test_options_may_be_spelled_as_in_addresses(capsys):
+    """A name with underscores, as a shared address has it, is the same option; values stay."""
+    dashes = run(capsys, "kv", "--kv-heads", "4", "--head-dim=64")
+
+    assert dashes[0] == 0
+    assert dashes == run(capsys, "kv", "--kv_heads", "4", "--head_dim=64")
+
+
 @pytest.mark.parametrize("style", ["json", "csv"])
 def test_the_same_file_as_the_page(style, capsys, tmp_path):
     """Every question of the list gives the file that the page would download, or its sentence."""
