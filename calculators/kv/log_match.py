@@ -8,6 +8,7 @@ single causes that a log need not name are tried, then pairs. Left out: three at
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import combinations
 
 from calculators.form.errors import ParameterError
@@ -25,6 +26,7 @@ SIZE = {
 }  # fmt: skip
 # What a printed memory or a typed option is, not an outcome.
 GIVEN = {"available_kv_cache_memory_gib", "max_model_len", "tokens_per_block", "page_size"}
+CONCURRENCY = "max_concurrency"
 REFUSED_LENGTH = "estimated_max_model_len"  # of vLLM's error, when one request does not fit
 MOST_BYTES = 2**52
 ANYWHERE = (1, MOST_BYTES)
@@ -160,7 +162,23 @@ def memory_for(
         return least_memory(refused_length(shape, params, length), refused, low, high) or nominal
 
     tokens = estimate(shape, params, high, length).tokens_at
-    return least_memory(tokens, size, low, high)
+    least = least_memory(tokens, size, low, high)
+    printed_ratio = decimal(log.fields.get(CONCURRENCY, ""))
+    if least is None or printed_ratio is None:
+        return least
+    # Tokens of several groups are rounded: a few block counts print them, in other concurrencies.
+    last = most_memory(tokens, size, least, high)
+    return least_memory(concurrency_at(shape, params, length), printed_ratio, least, last) or least
+
+
+def concurrency_at(shape: Shape, params: EngineParams, length: int) -> Callable[[int], Fraction]:
+    """The concurrency that vLLM prints, by the memory."""
+
+    def printed_at(memory: int) -> Fraction:
+        lines = read_log("log", estimate(shape, params, memory, length).printed)
+        return decimal(lines.fields.get(CONCURRENCY, "")) or Fraction(0)
+
+    return printed_at
 
 
 def refused_length(shape: Shape, params: EngineParams, length: int) -> Callable[[int], int]:
@@ -181,14 +199,26 @@ def memory_range(setting: Setting) -> tuple[int, int]:
     return left.low, left.high
 
 
-def least_memory(tokens: Callable[[int], int], size: int, low: int, high: int) -> int | None:
-    """The least memory in a range that gives a number of tokens; None where none does."""
-    if tokens(high) < size or tokens(low) > size:
+def least_memory[T: (int, Fraction)](
+    figure: Callable[[int], T], size: T, low: int, high: int
+) -> int | None:
+    """The least memory in a range that gives a figure that grows with it; None where none does."""
+    if figure(low) == size:
+        return low
+    if figure(high) < size or figure(low) > size:
         return None
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if tokens(middle) >= size else (middle + 1, high)
-    return low if tokens(low) == size else None
+        low, high = (low, middle) if figure(middle) >= size else (middle + 1, high)
+    return low if figure(low) == size else None
+
+
+def most_memory(tokens: Callable[[int], int], size: int, low: int, high: int) -> int:
+    """The most memory in a range that still gives the number of tokens that ``low`` gives."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if tokens(middle) <= size else (low, middle - 1)
+    return low
 
 
 def suppositions(shape: Shape, setting: Setting, log: Log) -> Iterator[Supposition]:
