@@ -222,3 +222,13 @@ def test_recurrent_memory_prints_all_layers():
     printed = found(text, engine="llamacpp").printed
 
     assert "size =  598.50 MiB (     4 cells,  64 layers,  4 seqs)" in printed
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 2])
+def test_few_blocks_have_no_negative_causes(blocks):
+    """Memory for no block at all has no null block either, and nothing below nothing."""
+    result = found("32*full:8x128", memory=blocks * 2**21)
+
+    assert causes(result).get("null_block", 0) == min(blocks, 1) * 2**21
+    assert all(size >= 0 for size in causes(result).values())
+    assert result.unexplained_bytes == 0

@@ -82,8 +82,8 @@ class Pool:
 
     @property
     def usable_blocks(self) -> int:
-        """Blocks that requests can have: block 0 is the null block."""
-        return self.num_blocks - 1
+        """Blocks that requests can have: block 0, where there is one, is the null block."""
+        return max(0, self.num_blocks - 1)
 
     @property
     def allocated_bytes(self) -> int:

@@ -243,7 +243,7 @@ def causes(stack: Stack, request: vllm.Pool, held: Bytes, sequences: int) -> tup
         state_padding=each * sum(p.state_padding * p.layers for p in parts),
         padding_layers=each * empty_places(request),
         idle_blocks=tp * idle * block,
-        null_block=tp * block,
+        null_block=tp * (request.num_blocks - request.usable_blocks) * block,
         pipeline=allocated(stack, request) - tp * request.num_blocks * block,
     )
 
