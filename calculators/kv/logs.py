@@ -23,6 +23,10 @@ RANK = re.compile(
 )
 BARE_RANK = re.compile(r"(?:rank|Rank)[ =:]*(\d+)|VllmWorker(?:Process)? rank=(\d+)")
 NUMBER = r"([0-9][0-9,]*(?:\.[0-9]+)?)"
+# vLLM's refusal is one line; threads quote it in three, behind marks of a quotation.
+UNFINISHED = re.compile(r"max seq len \([0-9]+\),\s*$")
+QUOTED = re.compile(r"^[\s>|▎]+")
+REST_LINES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +215,7 @@ def read_log(field: str, text: str) -> Log:
         raise ParameterError(field, "empty_text")
     found = tuple(
         item
-        for number, line in enumerate(text.splitlines(), 1)
+        for number, line in numbered_lines(text)
         if HINTS.search(line)
         for item in read_line(number, COLOUR.sub("", line[:LONGEST_LINE]))
     )
@@ -220,6 +224,19 @@ def read_log(field: str, text: str) -> Log:
         raise ParameterError(field, "no_log_lines")
     engine = max(dict.fromkeys(engines), key=engines.count)
     return Log(engine=engine, found=tuple(item for item in found if item.engine == engine))
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Every line by its number from 1, a broken refusal with the lines that complete it."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if line.rstrip().endswith(",") and UNFINISHED.search(line[-LONGEST_LINE:]):
+            rest = (
+                QUOTED.sub("", more[:LONGEST_LINE]) for more in lines[number : number + REST_LINES]
+            )
+            yield number, " ".join([line.rstrip(), *(more.rstrip() for more in rest)])
+        else:
+            yield number, line
 
 
 def read_line(number: int, line: str) -> Iterator[Found]:

@@ -242,3 +242,21 @@ def test_patterns_give_as_many_fields_as_groups():
 def test_wordings_of_other_versions(fields, line):
     """Lines that only some releases print."""
     assert fields == read_log("log", line).fields
+
+
+@pytest.mark.parametrize("mark", ["", "▎ ", "> "])
+def test_a_refusal_quoted_in_three_lines(mark):
+    """Threads break vLLM's one line (kaito #2132, spark-vllm-docker #396): it is one message."""
+    lines = [
+        "ValueError: To serve at least one request with the model's max seq len (196608),",
+        "23.25 GiB KV cache is needed, which is larger than the available KV cache memory "
+        "(22.5 GiB).",
+        "Based on the available memory, the estimated maximum model length is 190272.",
+    ]
+    log = read_log("log", "\n".join(mark + line for line in lines))
+
+    assert log.fields == {
+        "max_model_len": "196608", "needed_gib": "23.25",
+        "available_kv_cache_memory_gib": "22.5", "estimated_max_model_len": "190272",
+    }  # fmt: skip
+    assert {item.line for item in log.found} == {1}
