@@ -244,13 +244,15 @@ def test_wordings_of_other_versions(fields, line):
     assert fields == read_log("log", line).fields
 
 
+AVAILABLE = "the available KV cache memory"
+
+
 @pytest.mark.parametrize("mark", ["", "▎ ", "> "])
 def test_a_refusal_quoted_in_three_lines(mark):
     """Threads break vLLM's one line (kaito #2132, spark-vllm-docker #396): it is one message."""
     lines = [
         "ValueError: To serve at least one request with the model's max seq len (196608),",
-        "23.25 GiB KV cache is needed, which is larger than the available KV cache memory "
-        "(22.5 GiB).",
+        f"23.25 GiB KV cache is needed, which is larger than {AVAILABLE} (22.5 GiB).",
         "Based on the available memory, the estimated maximum model length is 190272.",
     ]
     log = read_log("log", "\n".join(mark + line for line in lines))
