@@ -39,7 +39,7 @@ GIVEN = {
     "kv_mib_f16", "n_ctx_requested", "n_ctx", "slots", "kv_unified", "n_ubatch", "swa_full",
     "context", "sequences", "batch", "batch_size", "max_num_seqs", "tokens_per_block",
     "free_after_weights_gib", "total_gib", "mem_fraction_static", "type_k", "type_v", "n_ctx_seq",
-    "cross_kv_cache_fraction", "kv_mib_q8_0", "kv_mib_q4_0", "available_bytes",
+    "n_rs_seq", "cross_kv_cache_fraction", "kv_mib_q8_0", "kv_mib_q4_0", "available_bytes",
 }  # fmt: skip
 
 

@@ -58,6 +58,7 @@ def builds(case: Case) -> Iterator[llamacpp.Options]:
             pad_before_minimum=old_order,
             swa_type_k=swa,
             swa_type_v=swa,
+            n_rs_seq=given.get("n_rs_seq", 0),
         )
 
 

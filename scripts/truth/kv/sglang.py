@@ -5,7 +5,9 @@ latent rows alone first, then everything: "KV size" may mean either.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from calculators.kv.dtypes import dtype
@@ -19,7 +21,7 @@ from scripts.truth.kv.shapes import stack_of
 def sglang_figures(case: Case) -> Iterator[Figures]:
     """Cell, pool and printed sizes."""
     given, facts = case["given"], case["config_facts"]
-    ratios = {
+    ratios: dict[str, Any] = {
         name: Fraction(str(first({**facts, **given}, name)))
         for name in ("swa_full_tokens_ratio", "mamba_full_memory_ratio")
         if name in {**facts, **given}
@@ -34,6 +36,13 @@ def sglang_figures(case: Case) -> Iterator[Figures]:
         **ratios,
     )
     stack = stack_of(case)
+    for rows, reserve in product((False, True), repeat=2):
+        chosen = replace(options, trtllm_rows=rows, reserve_padding_state=reserve)
+        yield from settled_figures(stack, chosen, given)
+
+
+def settled_figures(stack: Stack, options: sglang.Options, given: Case) -> Iterator[Figures]:
+    """Of one kind of kernel's rows and one way of counting the padding state."""
     if (memory := memory_range(given)) is not None:
         for pool in pools(stack, options, *memory):
             sized = sglang_sizes(stack, options, pool.max_total_num_tokens)

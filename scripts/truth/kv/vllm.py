@@ -157,7 +157,7 @@ def pool_figures(stack: Stack, options: VllmOptions, blocks: int, given: Case) -
         "max_concurrency": result.concurrency,
         "max_concurrency_after_fix": result.concurrency,
         **block_figures(stack, options),
-        **refusal_figures(stack, options, given),
+        **refusal_figures(stack, options, given, blocks),
     }
     if any(isinstance(cache, SlidingAttention) for cache in stack.counts):
         full = Stack(tuple(tuple(map(vllm.as_full, layer)) for layer in stack.layers))
@@ -166,15 +166,17 @@ def pool_figures(stack: Stack, options: VllmOptions, blocks: int, given: Case) -
     return figures
 
 
-def refusal_figures(stack: Stack, options: VllmOptions, given: Case) -> Figures:
-    """What one request needs, and the length that printed memory has room for."""
+def refusal_figures(stack: Stack, options: VllmOptions, given: Case, blocks: int) -> Figures:
+    """What one request needs, and the length that printed memory of so many blocks has room for."""
     if options.max_model_len is None:
         return {}
     ranks = specs_by_rank(stack, options)
     figures: dict[str, Any] = {"needed_gib": needed_bytes(ranks, options) / GIB}
     stated = given.get("available_kv_cache_memory_gib")
     if isinstance(stated, int | float):
-        memory = int(Fraction(str(stated)) * GIB)
+        low, high = gib_range(stated)
+        size = vllm.bytes_per_block(vllm.groups_of(stack, vllm.settled(stack, options)))
+        memory = min(max(low, blocks * size), high)
         figures["estimated_max_model_len"] = estimated_max_model_len(ranks, options, memory)
     return figures
 
