@@ -111,6 +111,8 @@ class EngineParams(ShapeParams):
     mamba_full_memory_ratio: Fraction = fields.decimal(
         "0.9", minimum="0.0001", maximum="1000", group="options", when=("engine", ("sglang",))
     )
+    trtllm_rows: bool = fields.switch(group="options", when=("engine", ("sglang",)))
+    reserve_padding_state: bool = fields.switch(group="options", when=("engine", ("sglang",)))
     tokens_per_block: int = fields.integer(
         32, minimum=1, maximum=65_536, group="options", when=("engine", ("tensorrt_llm",))
     )
@@ -143,6 +145,9 @@ class EngineParams(ShapeParams):
         "float16", CACHE_TYPES, labelled=False, group="options", when=("engine", ("llamacpp",))
     )
     swa_full: bool = fields.switch(group="options", when=("engine", ("llamacpp",)))
+    n_rs_seq: int = fields.integer(
+        0, minimum=0, maximum=1000, group="options", when=("engine", ("llamacpp",))
+    )
     fit: bool = fields.switch(group="options", when=("engine", ("llamacpp",)))
     memory: str = fields.choice("gpu", ("gpu", "available"), group="memory")
     available_gib: Fraction = fields.decimal(

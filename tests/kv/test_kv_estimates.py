@@ -35,6 +35,7 @@ SETTINGS = {
         "num_speculative_tokens": 2, "page_size": 64, "windows": "pools", "kv_unified": False,
         "mamba_cache_mode": "align",
     },
+    "newer": {"n_rs_seq": 3, "trtllm_rows": True, "reserve_padding_state": True},
     "context parallel": {"tensor_parallel_size": 8, "decode_context_parallel_size": 4},
 }  # fmt: skip
 

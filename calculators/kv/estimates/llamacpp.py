@@ -42,6 +42,7 @@ def options_of(shape: Shape, params: EngineParams, available: int) -> Options:
         kv_unified=params.kv_unified,
         ubatch_size=params.ubatch_size,
         swa_full=params.swa_full,
+        n_rs_seq=params.n_rs_seq,
     )
     return llamacpp.fitted(shape.stack, options, available) if params.fit else options
 
@@ -100,6 +101,7 @@ def causes(shape: Shape, options: Options, held: Bytes, lengths: Run) -> tuple[C
         window_slack=cells,
         idle_cells=idle,
         idle_states=(options.parallel - sequences) * state,
+        rollback_states=(options.state_rows - options.parallel) * state,
     )
 
 

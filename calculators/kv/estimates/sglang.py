@@ -37,6 +37,8 @@ def options_of(params: EngineParams, types: Types) -> Options:
         page_size=params.page_size,
         swa_full_tokens_ratio=params.swa_full_tokens_ratio,
         mamba_full_memory_ratio=params.mamba_full_memory_ratio,
+        trtllm_rows=params.trtllm_rows,
+        reserve_padding_state=params.reserve_padding_state,
     )
 
 
