@@ -275,7 +275,8 @@ class Calculator {
   replaceAnswer(html) {
     const all = (selector) => [...this.answer.querySelectorAll(selector)];
     const open = all("details").map((part) => part.open);
-    const drawn = all(".cp-canvas").map((part) => [...part.childNodes]);
+    // copies, since the first answer is kept for a reset
+    const drawn = all(".cp-canvas").map((part) => [...part.cloneNode(true).childNodes]);
     this.answer.innerHTML = html;
     all("details").forEach((part, i) => (part.open = open[i] ?? part.open));
     all(".cp-canvas").forEach((part, i) => part.replaceChildren(...(drawn[i] ?? [])));
@@ -390,6 +391,7 @@ class Calculator {
     this.answer.removeAttribute("data-stale");
     this.status.textContent = "";
     this.query = "";
+    keepInSwitcher("");
     this.showChoices();
     enliven(this.answer);
     this.form.querySelector("input, select, textarea")?.focus();

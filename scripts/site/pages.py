@@ -18,6 +18,9 @@ TABLE = re.compile(r"^<table>\n.*?^</table>", re.DOTALL | re.MULTILINE)
 SCROLLER = r'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">\g<0></div></div>'
 LISTING = re.compile(r'<pre(?: tabindex="0")?>(?:<span></span>)?<code>')
 COPY_NAMES = {"en": "Copy to clipboard", "zh": "复制"}
+# The theme looks in each page for tabs that a link opens; this site has none, and where a page takes
+# another's place the policy of the first would refuse the script.
+TABBED = re.compile(r"<script>var target=document\.getElementById\(location\.hash.*?</script>")
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 CHARSET = '<meta charset="utf-8">'
 
@@ -36,7 +39,7 @@ def finished(html: str, *, root: str, url: str, lang: str) -> str:
     addresses = {code: f"{root}{folder}{url}" for code, folder in FOLDERS.items()}
     addresses["x-default"] = addresses[FIRST]
     linked = with_switcher(with_alternates(html, addresses), url=url, lang=lang)
-    linked = with_named_search(linked, lang)
+    linked = TABBED.sub("", with_named_search(linked, lang))
     # Markdown aligns table cells by inline style, which the policy forbids.
     aligned = ALIGNED.sub(r' class="cp-\1"', linked)
     return with_policy(with_scrollers(with_copying(unbroken(aligned), COPY_NAMES[lang])))

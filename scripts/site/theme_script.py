@@ -55,6 +55,11 @@ PARTS = re.compile(
 )
 VIEWPORT = re.compile(r"(\w+\(\[\w+\(\),\w+\(\)\]\))(\.pipe\(\w+\(\(\[\w+,\w+\]\)=>\(\{offset:)")
 LATER = re.compile(r"([\w$]+)\((\w+)\)\.pipe\((\w+)\(\2\?400:100\)\)")
+# Where a page takes another's place, every script in it is made anew without what says that it is
+# data, and the links to other languages stay those of the page before.
+SCRIPTS = re.compile(r'"script",\w+\)\)\.pipe')
+DATA_TOO, NO_DATA = '"script",', "\"script:not([type='application/json'])\","
+SKIP, SELECT = '"[data-md-component=skip]",', '".md-select",'
 # Whether a browser can copy is asked twice, each time at the price of the style; all can.
 COPYING = re.compile(r"\w+\.default\.isSupported\(\)&&(new \w+\(\w+=>\{new \w+\.default\()")
 # The index is fetched, parsed, copied and indexed on every view; here once a reader turns to the
@@ -87,6 +92,8 @@ def quiet(code: str) -> str:
         parts[0]: f"{parts[1]}...[{parts[3]}].map(part=>{turn}){parts[4]}",
         lasting[0]: f"{merge}(...[{before}{after}].map(part=>{turn}),{search_later})",
         CUT_OFF: NONE,
+        only(SCRIPTS, code)[0]: only(SCRIPTS, code)[0].replace(DATA_TOO, NO_DATA),
+        SKIP: SKIP + SELECT,
         TABLES: NONE,
         addresses[0]: f'addEventListener("click",()=>{addresses[1]}(document),{ONCE})',
     }

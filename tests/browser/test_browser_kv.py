@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.browser.conftest import LANGUAGES, PAGES, SLOWEST_MS, Heard, config_text, lead
+from tests.browser.conftest import LANGUAGES, PAGES, SITE, SLOWEST_MS, Heard, config_text, lead
 
 pytestmark = pytest.mark.browser
 GIB = 2**30
@@ -220,14 +220,47 @@ def test_language_switch_keeps_the_page(page: Page, base: str, folder: str) -> N
     assert page.locator("html").get_attribute("lang") == other
 
 
-def test_calculator_lives_after_instant_navigation(page: Page, base: str) -> None:
-    """The bridge binds again when the theme swaps the page's content."""
-    page.goto(f"{base}latency/")
-    page.click(".md-tabs a:has-text('KV cache')")
-    page.wait_for_url(f"{base}kv-cache/")
-    page.fill("#calc-kv [name=layers]", "80")
+def test_calculators_live_after_instant_navigation(fresh: Page, base: str) -> None:
+    """The theme swaps pages without a load, and those that come are as whole as loaded ones.
 
-    lead(page, 10 * GIB)
+    It takes links for its own by the sitemap, which names the address that the site is built for.
+    """
+    heard = Heard()
+    heard.listen(fresh)
+    map_text = (SITE / "sitemap.xml").read_text(encoding="utf-8")
+    here = re.sub(r"<loc>https?://[^/]+/", f"<loc>{base}", map_text)
+    fresh.route("**/sitemap.xml", lambda route: route.fulfill(body=here, content_type="text/xml"))
+    fresh.goto(f"{base}?c=kv&layers=3")
+    with fresh.expect_response("**/sitemap.xml"):
+        fresh.hover(".md-tabs a:has-text('KV cache')")
+    fresh.evaluate("window.stays = true")
+    fresh.click(".md-tabs a:has-text('KV cache')")
+    fresh.wait_for_url(f"{base}kv-cache/")
+    fresh.fill("#calc-kv [name=layers]", "80")
+
+    lead(fresh, 10 * GIB)
+    expect(fresh.locator("#calc-kv .cp-canvas svg").first).to_be_visible()
+    assert fresh.evaluate("window.stays")
+    assert fresh.locator(".cp-calculator").count() == fresh.locator("[data-live]").count()
+    other = fresh.locator(".md-select a[hreflang=zh]").evaluate("link => link.href")
+    assert other.startswith(f"{base}zh/kv-cache/")
+    assert heard.errors == []
+
+
+def test_a_reset_restores_the_first_answer(page: Page, base: str) -> None:
+    """Number, plot and links to the other language are again as they were, twice."""
+    page.goto(f"{base}kv-cache/")
+    lab = page.locator("#calc-kv")
+    link = page.locator(".md-select a[hreflang=zh]")
+    before = lab.locator(".cp-canvas").inner_html(), link.evaluate("link => link.href")
+    for _ in range(2):
+        lab.locator("[name=layers]").fill("80")
+        lead(page, 10 * GIB)
+        lab.locator("[data-do=reset]").click()
+        after = lab.locator(".cp-canvas").inner_html(), link.evaluate("link => link.href")
+
+        assert before == after
+        lead(page, 4 * GIB)
 
 
 def test_offline_after_a_visit(context: BrowserContext, base: str) -> None:

@@ -127,6 +127,14 @@ def test_the_key_for_the_search(fresh, base):
     assert "goodput" == asked.input_value()
 
 
+def test_an_address_that_searches(fresh, base):
+    """An address with a query opens the search with it, as the theme has it."""
+    fresh.goto(f"{base}?q=goodput")
+
+    expect(fresh.locator('[data-md-component="search-query"]')).to_have_value("goodput")
+    expect(fresh.locator(".md-search-result__item").first).to_be_visible()
+
+
 def results(page, words):
     """The pages that the theme's search offers for some words, best first, each once."""
     asked = page.locator('[data-md-component="search-query"]')
