@@ -387,6 +387,7 @@ class Calculator {
     this.queued = null;
     this.asked++;
     this.clearError();
+    clearTimeout(settled);
     this.answer.replaceChildren(...this.initial);
     this.answer.removeAttribute("data-stale");
     this.status.textContent = "";

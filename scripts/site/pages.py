@@ -18,8 +18,8 @@ TABLE = re.compile(r"^<table>\n.*?^</table>", re.DOTALL | re.MULTILINE)
 SCROLLER = r'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">\g<0></div></div>'
 LISTING = re.compile(r'<pre(?: tabindex="0")?>(?:<span></span>)?<code>')
 COPY_NAMES = {"en": "Copy to clipboard", "zh": "复制"}
-# The theme looks in each page for tabs that a link opens; this site has none, and where a page takes
-# another's place the policy of the first would refuse the script.
+# The theme looks in each page for tabs that a link opens; this site has none, and where a page
+# takes another's place the policy of the first would refuse the script.
 TABBED = re.compile(r"<script>var target=document\.getElementById\(location\.hash.*?</script>")
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 CHARSET = '<meta charset="utf-8">'
