@@ -28,32 +28,34 @@ def documented(*, unhashed_first=False):
     return cache, first, zero, one
 
 
-def test_documented_example_frees_in_reverse_and_hands_out_from_the_head():
-    """The queue of the design page is 7-8-9-4-3-2-6-5-1-0, and hits leave it first (rule 41)."""
-    cache, first, zero, one = documented()
+@pytest.mark.parametrize(
+    ("unhashed_first", "queue", "held", "left"),
+    [
+        pytest.param(
+            False, [7, 8, 9, 4, 3, 2, 6, 5, 1, 0], (0, 1, 2, 7, 8, 9, 4, 3), [6, 5], id="page"
+        ),
+        pytest.param(
+            True, [6, 4, 7, 8, 9, 3, 2, 5, 1, 0], (0, 1, 2, 6, 4, 7, 8, 9), [3, 5], id="PR 42656"
+        ),
+    ],
+)
+def test_documented_example_frees_in_reverse_and_hands_out_from_the_head(
+    unhashed_first, queue, held, left
+):
+    """The queue is the design page's, and hits leave it first (rule 41).
+
+    Since PR 42656 the half-full ends, 6 and 4, go to the head, so that 3 survives.
+    """
+    cache, first, zero, one = documented(unhashed_first=unhashed_first)
     cache.finish(zero)
     cache.finish(one)
 
-    assert [7, 8, 9, 4, 3, 2, 6, 5, 1, 0] == list(cache.pool.free)
+    assert queue == list(cache.pool.free)
 
     two = cache.begin(prompt([*first[:12], *range(100, 117)]))
 
-    assert two.held == (0, 1, 2, 7, 8, 9, 4, 3)
-    assert [6, 5] == list(cache.pool.free)
-
-
-def test_a_block_that_nobody_can_find_is_taken_first():
-    """Since PR 42656 the half-full ends, 6 and 4, go to the head of the queue, and 3 survives."""
-    cache, first, zero, one = documented(unhashed_first=True)
-    cache.finish(zero)
-    cache.finish(one)
-
-    assert [6, 4, 7, 8, 9, 3, 2, 5, 1, 0] == list(cache.pool.free)
-
-    two = cache.begin(prompt([*first[:12], *range(100, 117)]))
-
-    assert two.held == (0, 1, 2, 6, 4, 7, 8, 9)
-    assert [3, 5] == list(cache.pool.free)
+    assert held == two.held
+    assert left == list(cache.pool.free)
 
 
 def test_a_fully_cached_prompt_on_a_block_boundary_recomputes_a_block():
